@@ -1,0 +1,74 @@
+//! `cargo xtask ci`: everything that a change must pass, in order, the same on every machine.
+
+use crate::arguments::{Arguments, Command, Flag};
+use crate::failure::Outcome;
+use crate::steps::Steps;
+use crate::{catalog, demo, features, lint, test, workspace};
+
+pub(crate) const COMMAND: Command = Command {
+    name: "ci",
+    summary: "Everything a change must pass, in order",
+    details: "\
+fmt, clippy, lint, catalog, features, test, docs, demo. Stops at the first failure and says how to run that
+step alone. The time of each step is printed at the end. Needs the package registries and no keys.
+",
+    operands: &[],
+    flags: &[Flag {
+        name: "--full",
+        value: None,
+        help: "also check each feature of llm-suite alone",
+    }],
+    run: start,
+};
+
+const FORMAT: [&str; 3] = ["fmt", "--all", "--check"];
+const CLIPPY: [&str; 7] = [
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--all-features",
+    "--",
+    "-D",
+    "warnings",
+];
+const DOCS: [&str; 4] = ["doc", "--workspace", "--no-deps", "--all-features"];
+
+fn start(arguments: &Arguments) -> Outcome {
+    let mut steps = Steps::default();
+    let outcome = run(&mut steps, arguments.has("--full"));
+    let (passed, failed) = steps.counts();
+    println!(
+        "\ntime of each step:\n{}\nsteps: {passed} passed, {failed} failed",
+        steps.table()
+    );
+    outcome
+}
+
+fn run(steps: &mut Steps, full: bool) -> Outcome {
+    steps.run("fmt", "cargo fmt --all", || cargo(&FORMAT))?;
+    steps.run("clippy", &format!("cargo {}", CLIPPY.join(" ")), || {
+        cargo(&CLIPPY)
+    })?;
+    steps.run("lint", "cargo xtask lint", lint::run)?;
+    steps.run("catalog", "cargo xtask catalog --check", || {
+        catalog::run(None, true)
+    })?;
+    steps.run("features", "cargo xtask features", features::run)?;
+    if full {
+        steps.run(
+            "features, each",
+            "cargo xtask features --check-each",
+            features::check_each,
+        )?;
+    }
+    test::run(steps)?;
+    let docs = format!("RUSTDOCFLAGS='-D warnings' cargo {}", DOCS.join(" "));
+    steps.run("docs", &docs, || {
+        workspace::run(workspace::cargo(&DOCS)?.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    steps.run("demo", "cargo xtask demo", || demo::run(demo::DEFAULT_PROMPT))
+}
+
+fn cargo(words: &[&str]) -> Outcome {
+    workspace::run(&mut workspace::cargo(words)?)
+}

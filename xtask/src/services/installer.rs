@@ -1,0 +1,216 @@
+//! Wheels in a private folder: fetched once, complete or not there at all.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::python::Python;
+use crate::failure::{Context, Failure, Outcome};
+use crate::steps::seconds;
+use crate::workspace;
+
+/// A set of wheels that makes one service.
+#[derive(Debug)]
+pub(super) struct Package {
+    pub(super) name: &'static str,
+    /// What is fetched, with its size, for the person who waits.
+    pub(super) contents: &'static str,
+    pub(super) wheels: &'static [&'static str],
+}
+
+/// Written last: an installation without it is not one.
+const STAMP: &str = "complete.txt";
+
+/// How often a silent installer is reported to be alive.
+const HEARTBEAT: Duration = Duration::from_secs(3);
+
+/// Longer than a slow line needs; a hanging installer must not hang us.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+
+impl Package {
+    /// The folder to put on Python's path; fetches the wheels if they are not there yet.
+    pub(super) fn provide(&self, python: &Python) -> Outcome<PathBuf> {
+        let services = workspace::target_folder()?.join("services");
+        let folder = services.join(self.name);
+        let stamp = self.stamp(python);
+        if is_complete(&folder, &stamp) {
+            return Ok(folder.join("site"));
+        }
+        fs::create_dir_all(&services).while_doing("making target/services")?;
+        sweep(&services, self.name);
+        let scratch = services.join(format!("{}.partial-{}", self.name, std::process::id()));
+        remove(&scratch)?;
+        fs::create_dir_all(scratch.join("tmp")).while_doing("making a folder in target/services")?;
+        let outcome = self.fetch(python, &scratch).and_then(|()| {
+            remove(&scratch.join("tmp"))?;
+            remove(&scratch.join("venv"))?;
+            fs::write(scratch.join(STAMP), &stamp).while_doing("finishing the installation")?;
+            if !is_complete(&folder, &stamp) {
+                remove(&folder)?;
+                fs::rename(&scratch, &folder).while_doing("moving the installation to its place")?;
+            }
+            Ok(folder.join("site"))
+        });
+        remove(&scratch)?;
+        outcome
+    }
+
+    fn stamp(&self, python: &Python) -> String {
+        format!("{}\n{}\n", self.wheels.join(" "), python.tag)
+    }
+
+    fn fetch(&self, python: &Python, scratch: &Path) -> Outcome {
+        let installer = python.installer(scratch)?;
+        eprintln!(
+            "services: fetching {} with {}, once",
+            self.contents,
+            installer.name()
+        );
+        let mut command = installer.command(python, self.wheels, &scratch.join("site"));
+        command.env("TMPDIR", scratch.join("tmp"));
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let start = Instant::now();
+        let mut child = command
+            .spawn()
+            .while_doing(format_args!("starting {}", installer.name()))?;
+        let readers = [
+            echo(child.stdout.take(), installer.name()),
+            echo(child.stderr.take(), installer.name()),
+        ];
+        let finished = watch(&mut child, scratch, start);
+        for reader in readers.into_iter().flatten() {
+            // A reader that panicked has nothing more to tell.
+            let _ = reader.join();
+        }
+        if !finished? {
+            return Err(Failure::new(format!(
+                "{} could not install {}; its words are above. It needs the Python package registry; \
+                 check the network and pip's settings, then run this again",
+                installer.name(),
+                self.wheels.join(" ")
+            )));
+        }
+        eprintln!(
+            "services: installed {} in {}",
+            self.name,
+            seconds(start.elapsed())
+        );
+        Ok(())
+    }
+}
+
+fn is_complete(folder: &Path, stamp: &str) -> bool {
+    fs::read_to_string(folder.join(STAMP)).is_ok_and(|present| present == stamp)
+}
+
+/// Removes what runs that were stopped in the middle have left.
+fn sweep(services: &Path, name: &str) {
+    let prefix = format!("{name}.partial-");
+    for entry in fs::read_dir(services).into_iter().flatten().flatten() {
+        let file_name = entry.file_name().to_string_lossy().into_owned();
+        let Some(process) = file_name.strip_prefix(&prefix) else {
+            continue;
+        };
+        let is_running = Path::new("/proc").join(process).exists();
+        if !is_running && fs::remove_dir_all(entry.path()).is_ok() {
+            eprintln!("services: removed a half-finished installation");
+        }
+    }
+}
+
+fn remove(folder: &Path) -> Outcome {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::new(format!(
+            "removing {}: {error}; remove it by hand",
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Prints what the installer says, line by line, as ours.
+fn echo(stream: Option<impl Read + Send + 'static>, name: &'static str) -> Option<thread::JoinHandle<()>> {
+    let stream = stream?;
+    Some(thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if !line.trim().is_empty() {
+                eprintln!("  {name}: {}", line.trim());
+            }
+        }
+    }))
+}
+
+/// Waits for the installer and shows that it is alive; whether it succeeded.
+fn watch(child: &mut Child, scratch: &Path, start: Instant) -> Outcome<bool> {
+    let mut told = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().while_doing("waiting for the installer")? {
+            return Ok(status.success());
+        }
+        if start.elapsed() > LONGEST {
+            child.kill().while_doing("stopping the installer")?;
+            child.wait().while_doing("stopping the installer")?;
+            return Err(Failure::new(format!(
+                "the installer was stopped after {}",
+                seconds(LONGEST)
+            )));
+        }
+        if told.elapsed() >= HEARTBEAT {
+            let megabytes = size(scratch) / 1_000_000;
+            eprintln!(
+                "services: {} gone, {megabytes} MB on disk",
+                seconds(start.elapsed())
+            );
+            told = Instant::now();
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Bytes of all files below `folder`, as far as they can be read.
+fn size(folder: &Path) -> u64 {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => bytes += size(&entry.path()),
+            Ok(metadata) => bytes += metadata.len(),
+            Err(_) => {}
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stamp_of_the_same_wheels_and_python_counts() {
+        let folder = std::env::temp_dir().join(format!("xtask-stamp-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        assert!(!is_complete(&folder, "one"));
+        fs::write(folder.join(STAMP), "one").unwrap();
+        assert!(is_complete(&folder, "one"));
+        assert!(!is_complete(&folder, "two"));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn leftovers_of_dead_processes_are_swept() {
+        let services = std::env::temp_dir().join(format!("xtask-sweep-{}", std::process::id()));
+        let dead = services.join("thing.partial-999999999");
+        let other = services.join("thing");
+        fs::create_dir_all(&dead).unwrap();
+        fs::create_dir_all(&other).unwrap();
+        sweep(&services, "thing");
+        assert!(!dead.exists());
+        assert!(other.exists());
+        fs::remove_dir_all(&services).unwrap();
+    }
+}

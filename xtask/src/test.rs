@@ -1,0 +1,103 @@
+//! `cargo xtask test`: all set-up that tests need, then all tests.
+
+use std::process::Stdio;
+
+use crate::arguments::{Arguments, Command};
+use crate::cases;
+use crate::failure::{Failure, Outcome};
+use crate::services::model_server::ModelServer;
+use crate::steps::Steps;
+use crate::workspace;
+
+pub(crate) const COMMAND: Command = Command {
+    name: "test",
+    summary: "Set up what tests need and run all tests",
+    details: "\
+In order: a real local model server, whose base URL tests find in LLM_TEST_MODEL_SERVER; the tests of the
+workspace (with nextest where `cargo nextest` is there); the doctests; the replayable cases kept in
+crates/llm-cases/cases. A failing step does not keep the others from running. The time of each step is
+printed at the end.
+",
+    operands: &[],
+    flags: &[],
+    run: start,
+};
+
+/// Where tests find the model server.
+const MODEL_SERVER_VARIABLE: &str = "LLM_TEST_MODEL_SERVER";
+
+/// The replayable cases that the project keeps.
+const CASES: &str = "crates/llm-cases/cases";
+
+const NEXTEST: [&str; 4] = ["nextest", "run", "--workspace", "--all-features"];
+const PLAIN: [&str; 6] = [
+    "test",
+    "--workspace",
+    "--all-features",
+    "--lib",
+    "--bins",
+    "--tests",
+];
+const DOCTESTS: [&str; 4] = ["test", "--workspace", "--doc", "--all-features"];
+
+fn start(_: &Arguments) -> Outcome {
+    let mut steps = Steps::default();
+    let outcome = run(&mut steps);
+    let (passed, failed) = steps.counts();
+    println!(
+        "\ntime of each step:\n{}\nsteps: {passed} passed, {failed} failed",
+        steps.table()
+    );
+    outcome
+}
+
+/// Runs every step, and fails at the end if one of them did.
+pub(crate) fn run(steps: &mut Steps) -> Outcome {
+    let server = steps.run("model server", "cargo xtask services model-server", || {
+        ModelServer::start(0)
+    })?;
+    let tests: &[&str] = if has_nextest()? { &NEXTEST } else { &PLAIN };
+    let outcomes = [
+        steps.run("tests", &alone(tests), || cargo_with(&server, tests)),
+        steps.run("doctests", &alone(&DOCTESTS), || cargo_with(&server, &DOCTESTS)),
+        steps.run(
+            "cases",
+            &format!("cargo xtask cases {CASES} --supported"),
+            run_cases,
+        ),
+    ];
+    let failures: Vec<Failure> = outcomes.into_iter().filter_map(Result::err).collect();
+    let Some(code) = failures.first().map(|failure| failure.code) else {
+        return Ok(());
+    };
+    let messages: Vec<String> = failures.into_iter().map(|failure| failure.message).collect();
+    Err(Failure {
+        message: messages.join("\n"),
+        code,
+    })
+}
+
+/// The command for one failed step; without a server, tests that need one say that they are skipped.
+fn alone(words: &[&str]) -> String {
+    format!("cargo {}", words.join(" "))
+}
+
+fn cargo_with(server: &ModelServer, words: &[&str]) -> Outcome {
+    workspace::run(workspace::cargo(words)?.env(MODEL_SERVER_VARIABLE, server.base_url()))
+}
+
+fn has_nextest() -> Outcome<bool> {
+    let mut command = workspace::cargo(&["nextest", "--version"])?;
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.status().is_ok_and(|status| status.success()))
+}
+
+fn run_cases() -> Outcome {
+    let folder = workspace::root()?.join(CASES);
+    if !folder.is_dir() {
+        return Err(Failure::new(format!(
+            "{CASES} is missing; the suite of replayable cases is kept there"
+        )));
+    }
+    cases::run(&[&folder.to_string_lossy(), "--supported"])
+}
