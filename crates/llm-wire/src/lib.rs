@@ -1,1 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+
+pub mod chat_completions;
+pub mod frame;

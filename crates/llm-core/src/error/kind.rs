@@ -104,6 +104,28 @@ impl ErrorKind {
         }
     }
 
+    /// The kind of an HTTP status, for when the body says nothing better. Also reads the three-digit codes
+    /// that some hosts put into errors inside a 200.
+    ///
+    /// 409 is a lock that clears by itself at the vendors who send it, so it is `Server`; 413 can never
+    /// succeed unchanged, so it is `InvalidRequest`.
+    pub fn of_status(status: u16) -> ErrorKind {
+        match status {
+            401 => ErrorKind::Auth,
+            402 => ErrorKind::QuotaExhausted,
+            403 => ErrorKind::Permission,
+            404 => ErrorKind::NotFound,
+            408 | 499 | 504 | 524 => ErrorKind::Timeout,
+            409 | 425 => ErrorKind::Server,
+            429 => ErrorKind::RateLimit,
+            501 => ErrorKind::Unsupported,
+            503 | 529 => ErrorKind::Overloaded,
+            400..=498 => ErrorKind::InvalidRequest,
+            500..=599 => ErrorKind::Server,
+            _ => ErrorKind::Protocol,
+        }
+    }
+
     /// The stable word for logs, metrics and JSON: `rate_limit`, `context_length`, …
     pub fn as_str(self) -> &'static str {
         match self {

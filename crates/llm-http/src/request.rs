@@ -1,0 +1,77 @@
+//! A request to send, and how it shows itself in logs.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use llm_core::{Error, ErrorKind, Result};
+use std::fmt;
+
+/// A request to send. `Debug` shows method, host and path, and the names of headers, never a value, a query or
+/// the body.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct HttpRequest {
+    /// The method.
+    pub method: Method,
+    /// The whole address.
+    pub url: String,
+    /// The headers. Values of credentials are marked sensitive.
+    pub headers: HeaderMap,
+    /// The body; empty for none.
+    pub body: Bytes,
+}
+
+impl HttpRequest {
+    /// A GET of this address.
+    pub fn get(url: impl Into<String>) -> Self {
+        HttpRequest {
+            method: Method::GET,
+            url: url.into(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        }
+    }
+
+    /// A POST of JSON to this address.
+    pub fn post_json(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        let mut request = HttpRequest {
+            method: Method::POST,
+            body: body.into(),
+            ..HttpRequest::get(url)
+        };
+        request.headers.insert(
+            http::header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        request
+    }
+
+    /// One more header.
+    ///
+    /// # Errors
+    /// `Config`, when name or value cannot be a header; the message holds neither.
+    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self> {
+        let parsed = HeaderName::from_bytes(name.as_bytes())
+            .ok()
+            .zip(HeaderValue::from_str(value).ok());
+        let Some((name, value)) = parsed else {
+            let message =
+                "a header has characters that no header can hold; check the configured headers and key";
+            return Err(Error::new(ErrorKind::Config, message));
+        };
+        self.headers.insert(name, value);
+        Ok(self)
+    }
+}
+
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.url.split(['?', '#']).next().unwrap_or_default();
+        let names: Vec<_> = self.headers.keys().map(HeaderName::as_str).collect();
+        f.debug_struct("HttpRequest")
+            .field("method", &self.method)
+            .field("url", &crate::redact::without_user_info(address))
+            .field("headers", &names)
+            .field("body", &format_args!("[{} bytes]", self.body.len()))
+            .finish()
+    }
+}

@@ -1,0 +1,1 @@
+//! Cutting bytes into frames, and putting frames into bytes.
