@@ -4,6 +4,8 @@ mod installer;
 pub(crate) mod model_server;
 mod python;
 
+use std::net::TcpListener;
+
 use crate::arguments::{Arguments, Command, Flag};
 use crate::failure::{Failure, Outcome};
 use model_server::ModelServer;
@@ -40,6 +42,12 @@ fn start(arguments: &Arguments) -> Outcome {
     };
     match arguments.operand(0) {
         "model-server" => {
+            if let Err(error) = TcpListener::bind(("127.0.0.1", port)) {
+                let advice = "give another --port, or none for any free one";
+                return Err(Failure::new(format!(
+                    "services: port {port} is not to be had ({error}); {advice}"
+                )));
+            }
             let mut server = ModelServer::start(port)?;
             println!("{}", server.base_url());
             eprintln!(
