@@ -88,6 +88,8 @@ pub(crate) fn run(prompt: &str) -> Outcome {
             "the busy vendor was never asked, so nothing has failed over",
         ));
     }
+    drop(vendor);
+    drop(server);
     eprintln!("\ndemo: stopped the model server and the stub");
     Ok(())
 }

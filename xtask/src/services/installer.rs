@@ -117,11 +117,20 @@ fn sweep(services: &Path, name: &str) {
         let Some(process) = file_name.strip_prefix(&prefix) else {
             continue;
         };
-        let is_running = Path::new("/proc").join(process).exists();
-        if !is_running && fs::remove_dir_all(entry.path()).is_ok() {
+        if !may_be_at_work(process, &entry.path()) && fs::remove_dir_all(entry.path()).is_ok() {
             eprintln!("services: removed a half-finished installation");
         }
     }
+}
+
+/// Whether another process may still be filling `folder`; where processes cannot be looked up, its age decides.
+fn may_be_at_work(process: &str, folder: &Path) -> bool {
+    let processes = Path::new("/proc");
+    if processes.join("self").exists() {
+        return processes.join(process).exists();
+    }
+    let modified = fs::metadata(folder).and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < LONGEST))
 }
 
 fn remove(folder: &Path) -> Outcome {
@@ -164,7 +173,7 @@ fn watch(child: &mut Child, scratch: &Path, start: Instant) -> Outcome<bool> {
         if told.elapsed() >= HEARTBEAT {
             let megabytes = size(scratch) / 1_000_000;
             eprintln!(
-                "services: {} gone, {megabytes} MB on disk",
+                "services: still fetching: {}, {megabytes} MB on disk",
                 seconds(start.elapsed())
             );
             told = Instant::now();

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -60,8 +59,8 @@ impl ModelServer {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
+            .stderr(Stdio::piped());
+        lead_a_group(&mut command);
         let mut child = command
             .spawn()
             .while_doing(format_args!("starting `{}`", python.program))?;
@@ -160,6 +159,15 @@ impl Drop for ModelServer {
         let _ = self.child.wait();
     }
 }
+
+/// Gives the program a process group of its own, so that whatever it starts can be ended with it.
+#[cfg(unix)]
+fn lead_a_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn lead_a_group(_: &mut Command) {}
 
 impl Log {
     fn follow(&self, stream: Option<impl Read + Send + 'static>) {
