@@ -36,12 +36,7 @@ const DOCS: [&str; 4] = ["doc", "--workspace", "--no-deps", "--all-features"];
 fn start(arguments: &Arguments) -> Outcome {
     let mut steps = Steps::default();
     let outcome = run(&mut steps, arguments.has("--full"));
-    let (passed, failed) = steps.counts();
-    println!(
-        "\ntime of each step:\n{}\nsteps: {passed} passed, {failed} failed",
-        steps.table()
-    );
-    outcome
+    steps.conclude(outcome)
 }
 
 fn run(steps: &mut Steps, full: bool) -> Outcome {

@@ -47,14 +47,22 @@ impl Steps {
         })
     }
 
-    /// How many steps passed, and how many did not.
-    pub(crate) fn counts(&self) -> (usize, usize) {
+    /// Says what failed, then the time of each step, then a plain line of counts as the last thing of all.
+    pub(crate) fn conclude(self, outcome: Outcome) -> Outcome {
+        if let Err(failure) = &outcome {
+            eprintln!("\nerror: {}", failure.message);
+        }
         let passed = self.finished.iter().filter(|step| step.passed).count();
-        (passed, self.finished.len() - passed)
+        let failed = self.finished.len() - passed;
+        println!(
+            "\ntime of each step:\n{}\nsteps: {passed} passed, {failed} failed",
+            self.table()
+        );
+        outcome.map_err(|failure| Failure::already_told(failure.code))
     }
 
     /// The time of each step as a table.
-    pub(crate) fn table(&self) -> String {
+    fn table(&self) -> String {
         let width = self
             .finished
             .iter()
@@ -104,8 +112,8 @@ mod tests {
             failure.message,
             "step `second` failed: it broke\nrun it alone: cargo two"
         );
-        assert_eq!(steps.counts(), (1, 1));
         assert!(steps.table().contains("FAILED"));
+        assert_eq!(steps.conclude(Err(failure)).unwrap_err().message, "");
     }
 
     #[test]

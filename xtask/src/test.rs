@@ -43,12 +43,7 @@ const DOCTESTS: [&str; 4] = ["test", "--workspace", "--doc", "--all-features"];
 fn start(_: &Arguments) -> Outcome {
     let mut steps = Steps::default();
     let outcome = run(&mut steps);
-    let (passed, failed) = steps.counts();
-    println!(
-        "\ntime of each step:\n{}\nsteps: {passed} passed, {failed} failed",
-        steps.table()
-    );
-    outcome
+    steps.conclude(outcome)
 }
 
 /// Runs every step, and fails at the end if one of them did.
