@@ -2,10 +2,19 @@
 //!
 //! Source: `openai-chat.md` of the project's wire notes, state of 2026-11-29 (client package 3.57).
 
+mod calls;
+mod decode_error;
+mod decode_response;
+mod decode_stream;
 pub mod dialect;
+mod think;
+mod types;
 
 use llm_core::WireFormatId;
 
+pub use decode_error::decode_error;
+pub use decode_response::decode_response;
+pub use decode_stream::{DecodeOptions, StreamDecoder};
 pub use dialect::Dialect;
 
 /// The name of this format in raw mode.

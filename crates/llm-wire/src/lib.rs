@@ -3,3 +3,5 @@
 
 pub mod chat_completions;
 pub mod frame;
+
+mod lenient;

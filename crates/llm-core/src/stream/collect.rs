@@ -118,7 +118,9 @@ impl Collector {
 
     fn into_response(self) -> ChatResponse {
         let mut response = self.response;
-        for block in self.open {
+        let mut blocks = self.open;
+        blocks.sort_by_key(|block| block.index);
+        for block in blocks {
             block.close(&mut response);
         }
         response

@@ -16,7 +16,8 @@ pub enum ChatEvent {
     Start(Box<ResponseMeta>),
     /// A block begins.
     BlockStart {
-        /// Its number; a response lists blocks in order of their starts.
+        /// Its number, by first appearance: a response lists blocks in this order. A start may come late, when a
+        /// call's id or name does.
         index: u32,
         /// What it is.
         kind: BlockKind,

@@ -1,0 +1,230 @@
+//! Building tool calls from fragments: which call does a fragment belong to, and when can it be shown?
+//!
+//! A fragment belongs to the call of its index; but a new id on a known index opens a new call, while an id for a
+//! call that has none yet is just its id. Without an index the id decides; without both, the open call. A name equal
+//! to the whole name so far is a repetition, any other is appended. Ids are never appended.
+
+use super::types::{Arguments, WireToolCall};
+use llm_core::{BlockKind, ChatEvent, Delta};
+use serde::de::IgnoredAny;
+
+/// All calls of one answer.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    calls: Vec<Call>,
+}
+
+#[derive(Debug)]
+struct Call {
+    /// The block's number.
+    block: u32,
+    wire_index: Option<u32>,
+    /// The vendor's id; empty as long as none came.
+    id: String,
+    name: String,
+    arguments: String,
+    /// Was its `BlockStart` sent? It waits for id and name.
+    shown: bool,
+}
+
+/// One fragment, without what is empty or null.
+#[derive(Debug, Default)]
+pub(crate) struct Fragment<'a> {
+    pub(crate) index: Option<u32>,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) arguments: Option<std::borrow::Cow<'a, str>>,
+    /// Not the first fragment of its chunk.
+    pub(crate) later_in_chunk: bool,
+    /// A whole call, not a fragment: the message of a plain answer holds these.
+    pub(crate) whole: bool,
+}
+
+impl<'a> Fragment<'a> {
+    pub(crate) fn of(wire: &'a WireToolCall<'a>) -> Self {
+        let function = wire.function.as_ref();
+        Fragment {
+            index: wire.index,
+            id: wire.id.as_deref().filter(|id| !id.is_empty()),
+            name: function
+                .and_then(|function| function.name.as_deref())
+                .filter(|name| !name.is_empty()),
+            arguments: function.and_then(|function| text_of(&function.arguments)),
+            ..Fragment::default()
+        }
+    }
+}
+
+/// Arguments as JSON text; an object is taken as it is.
+pub(crate) fn text_of<'a>(arguments: &'a Arguments<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    match arguments {
+        Arguments::Absent => None,
+        Arguments::Text(text) if text.is_empty() => None,
+        Arguments::Text(text) => Some(std::borrow::Cow::Borrowed(text)),
+        Arguments::Value(value) => Some(std::borrow::Cow::Owned(value.to_string())),
+    }
+}
+
+impl Calls {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes a fragment. `next_block` counts the answer's blocks.
+    pub(crate) fn push(&mut self, fragment: Fragment<'_>, next_block: &mut u32, out: &mut Vec<ChatEvent>) {
+        let at = match self.call_of(&fragment) {
+            Some(at) => at,
+            None => {
+                self.calls.push(Call {
+                    block: *next_block,
+                    wire_index: fragment.index,
+                    id: String::new(),
+                    name: String::new(),
+                    arguments: String::new(),
+                    shown: false,
+                });
+                *next_block += 1;
+                self.calls.len() - 1
+            }
+        };
+        let taken = fragment.id.is_some_and(|id| {
+            self.calls
+                .iter()
+                .enumerate()
+                .any(|(other, call)| other != at && call.id == id)
+        });
+        let Some(call) = self.calls.get_mut(at) else {
+            return;
+        };
+        if let Some(id) = fragment.id.filter(|_| call.id.is_empty() && !taken) {
+            call.id.push_str(id);
+        }
+        if let Some(name) = fragment.name.filter(|name| call.name != *name) {
+            call.name.push_str(name);
+            if call.shown {
+                let delta = Delta::Name(name.to_owned());
+                out.push(ChatEvent::BlockDelta {
+                    index: call.block,
+                    delta,
+                });
+            }
+        }
+        let was_shown = call.shown;
+        if let Some(arguments) = &fragment.arguments {
+            call.arguments.push_str(arguments);
+        }
+        if !was_shown && !call.id.is_empty() && !call.name.is_empty() {
+            call.show(out);
+        } else if let (true, Some(arguments)) = (was_shown, fragment.arguments) {
+            let delta = Delta::Arguments(arguments.into_owned());
+            out.push(ChatEvent::BlockDelta {
+                index: call.block,
+                delta,
+            });
+        }
+    }
+
+    /// The answer is over. `seed` tells generated ids of different answers apart; `cut` marks every call as
+    /// incomplete. Gives back whether there is a call to run.
+    pub(crate) fn finish(&mut self, seed: &str, cut: bool, out: &mut Vec<ChatEvent>) -> bool {
+        let mut runnable = false;
+        let mut generated = 0;
+        for at in 0..self.calls.len() {
+            if self.calls[at].id.is_empty() {
+                let id = loop {
+                    let id = generated_id(seed, generated);
+                    generated += 1;
+                    if self.calls.iter().all(|call| call.id != id) {
+                        break id;
+                    }
+                };
+                self.calls[at].id = id;
+            }
+            let call = &mut self.calls[at];
+            if !call.shown {
+                call.show(out);
+            }
+            let complete = !cut && !call.name.is_empty() && is_complete(&call.arguments);
+            runnable |= complete;
+            out.push(ChatEvent::BlockEnd {
+                index: call.block,
+                complete,
+            });
+        }
+        runnable
+    }
+
+    fn call_of(&self, fragment: &Fragment<'_>) -> Option<usize> {
+        if fragment.whole {
+            return None;
+        }
+        if let Some(index) = fragment.index {
+            let same_index = |call: &Call| call.wire_index == Some(index);
+            let Some(id) = fragment.id else {
+                return self.calls.iter().rposition(same_index);
+            };
+            return self
+                .calls
+                .iter()
+                .rposition(|call| same_index(call) && call.id == id)
+                .or_else(|| {
+                    self.calls
+                        .iter()
+                        .rposition(same_index)
+                        .filter(|at| self.calls[*at].id.is_empty())
+                });
+        }
+        let open = self.calls.len().checked_sub(1)?;
+        if let Some(id) = fragment.id {
+            return self.calls.iter().rposition(|call| call.id == id).or_else(|| {
+                let call = &self.calls[open];
+                let nameless = fragment
+                    .name
+                    .is_none_or(|name| call.name.is_empty() || call.name == name);
+                (call.id.is_empty() && nameless && !fragment.later_in_chunk).then_some(open)
+            });
+        }
+        let call = &self.calls[open];
+        let another_begins = fragment.name.is_some()
+            && (fragment.later_in_chunk
+                || (!call.arguments.is_empty()
+                    && fragment.arguments.is_some()
+                    && is_complete(&call.arguments)));
+        (!another_begins).then_some(open)
+    }
+}
+
+impl Call {
+    fn show(&mut self, out: &mut Vec<ChatEvent>) {
+        self.shown = true;
+        let kind = BlockKind::ToolCall {
+            id: self.id.clone(),
+            name: self.name.clone(),
+        };
+        out.push(ChatEvent::BlockStart {
+            index: self.block,
+            kind,
+        });
+        if !self.arguments.is_empty() {
+            let delta = Delta::Arguments(self.arguments.clone());
+            out.push(ChatEvent::BlockDelta {
+                index: self.block,
+                delta,
+            });
+        }
+    }
+}
+
+/// Are these whole arguments? Empty ones are `{}`.
+fn is_complete(arguments: &str) -> bool {
+    arguments.trim().is_empty() || serde_json::from_str::<IgnoredAny>(arguments).is_ok()
+}
+
+/// An id for a call that came without one: the same for the same answer, however its bytes were cut, and another
+/// one for another answer (FNV-1a over the vendor's ids).
+fn generated_id(seed: &str, number: u32) -> String {
+    let hash = seed.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("call_{hash:016x}_{number}")
+}

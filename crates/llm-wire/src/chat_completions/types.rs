@@ -1,0 +1,217 @@
+//! The JSON of answers, minimal. A whole answer and a chunk of a stream are read as one type: they differ only
+//! in `message` against `delta`.
+
+use crate::lenient::{Content, Count, Document, Presence, Text};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A whole answer, or one chunk of a stream. Every field may be missing or null.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Answer<'a> {
+    #[serde(borrow)]
+    pub(crate) id: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) object: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) model: Option<Text<'a>>,
+    pub(crate) created: Option<Count>,
+    #[serde(borrow)]
+    pub(crate) choices: Option<Vec<Choice<'a>>>,
+    pub(crate) usage: Option<WireUsage>,
+    pub(crate) error: Option<Presence>,
+    #[serde(borrow)]
+    pub(crate) service_tier: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) system_fingerprint: Option<Text<'a>>,
+    pub(crate) prompt_filter_results: Option<Value>,
+    pub(crate) moderation: Option<Value>,
+    pub(crate) citations: Option<Value>,
+    pub(crate) x_groq: Option<GroqExtra>,
+    /// With `choices` missing, these mark an error object that stands alone.
+    pub(crate) message: Option<Presence>,
+    pub(crate) detail: Option<Presence>,
+}
+
+pub(crate) struct AnswerDocument;
+
+impl Document for AnswerDocument {
+    type Of<'a> = Answer<'a>;
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Choice<'a> {
+    pub(crate) index: Option<u32>,
+    #[serde(borrow)]
+    pub(crate) delta: Option<WireMessage<'a>>,
+    #[serde(borrow)]
+    pub(crate) message: Option<WireMessage<'a>>,
+    #[serde(borrow)]
+    pub(crate) finish_reason: Option<Text<'a>>,
+    /// One compatible host writes the reason in camel case beside a null.
+    #[serde(borrow, rename = "finishReason")]
+    pub(crate) finish_reason_camel: Option<Text<'a>>,
+    pub(crate) usage: Option<WireUsage>,
+    pub(crate) logprobs: Option<Value>,
+    pub(crate) content_filter_results: Option<Value>,
+    pub(crate) error: Option<Presence>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WireMessage<'a> {
+    #[serde(borrow)]
+    pub(crate) content: Content<'a, WirePart<'a>>,
+    #[serde(borrow)]
+    pub(crate) refusal: Refusal<'a>,
+    #[serde(borrow)]
+    pub(crate) reasoning_content: Content<'a, WirePart<'a>>,
+    #[serde(borrow)]
+    pub(crate) reasoning: Content<'a, WirePart<'a>>,
+    pub(crate) reasoning_details: Option<Vec<Value>>,
+    #[serde(borrow)]
+    pub(crate) tool_calls: Option<Vec<WireToolCall<'a>>>,
+    #[serde(borrow)]
+    pub(crate) function_call: Option<WireFunction<'a>>,
+    #[serde(borrow)]
+    pub(crate) audio: Option<WireAudio<'a>>,
+    pub(crate) annotations: Option<Value>,
+}
+
+/// A refusal; some compatible hosts write `false` for none.
+#[derive(Debug, Default)]
+pub(crate) struct Refusal<'a>(pub(crate) Option<Text<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Refusal<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form<'a> {
+            #[serde(borrow)]
+            Text(Text<'a>),
+            Other(serde::de::IgnoredAny),
+        }
+        Ok(match Form::deserialize(deserializer)? {
+            Form::Text(text) => Refusal(Some(text)),
+            Form::Other(_) => Refusal(None),
+        })
+    }
+}
+
+/// A part of answer content, where a host sends a list: text, or thinking that holds text parts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WirePart<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(crate) kind: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) text: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) refusal: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) thinking: Content<'a, WireTextPart<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WireTextPart<'a> {
+    #[serde(borrow)]
+    pub(crate) text: Option<Text<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WireToolCall<'a> {
+    pub(crate) index: Option<u32>,
+    #[serde(borrow)]
+    pub(crate) id: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) function: Option<WireFunction<'a>>,
+    pub(crate) custom: Option<Presence>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WireFunction<'a> {
+    #[serde(borrow)]
+    pub(crate) name: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) arguments: Arguments<'a>,
+}
+
+/// Arguments of a call: JSON text, or (some hosts) the object itself.
+#[derive(Debug, Default)]
+pub(crate) enum Arguments<'a> {
+    #[default]
+    Absent,
+    Text(Text<'a>),
+    Value(Value),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Arguments<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form<'a> {
+            #[serde(borrow)]
+            Text(Text<'a>),
+            Value(Value),
+        }
+        Ok(match Form::deserialize(deserializer)? {
+            Form::Text(text) => Arguments::Text(text),
+            Form::Value(Value::Null) => Arguments::Absent,
+            Form::Value(value) => Arguments::Value(value),
+        })
+    }
+}
+
+/// A spoken answer: its words are the answer's text.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WireAudio<'a> {
+    #[serde(borrow)]
+    pub(crate) transcript: Option<Text<'a>>,
+    pub(crate) id: Option<Value>,
+    pub(crate) data: Option<Value>,
+    pub(crate) expires_at: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct GroqExtra {
+    pub(crate) usage: Option<WireUsage>,
+}
+
+/// What was used, in every spelling of the hosts of this format.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WireUsage {
+    pub(crate) prompt_tokens: Option<Count>,
+    pub(crate) completion_tokens: Option<Count>,
+    pub(crate) prompt_tokens_details: Option<PromptDetails>,
+    /// Mistral's older spelling.
+    pub(crate) prompt_token_details: Option<PromptDetails>,
+    pub(crate) completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek.
+    pub(crate) prompt_cache_hit_tokens: Option<Count>,
+    /// Kimi.
+    pub(crate) cached_tokens: Option<Count>,
+    /// Mistral.
+    pub(crate) num_cached_tokens: Option<Count>,
+    /// Gateways that bill by themselves, in dollars.
+    pub(crate) cost: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PromptDetails {
+    pub(crate) cached_tokens: Option<Count>,
+    pub(crate) cache_write_tokens: Option<Count>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CompletionDetails {
+    pub(crate) reasoning_tokens: Option<Count>,
+}

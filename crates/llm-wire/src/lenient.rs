@@ -1,0 +1,267 @@
+//! Reading JSON that is mostly right: what cannot be read costs its field and a warning, never the answer.
+
+use llm_core::{Error, ErrorKind, Result, Warning};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+
+/// The most fields of one document that are left out before it is given up.
+const MOST_REPAIRS: usize = 64;
+
+/// Parses a document and hands the value to `read`. The fast way is tried first; only when that fails is the
+/// document read as a tree, and what stands in the way taken out, field by field.
+///
+/// # Errors
+/// `Protocol`, when it is no JSON at all or cannot be repaired.
+pub(crate) fn parse<T, R>(
+    text: &str,
+    warnings: &mut Vec<Warning>,
+    read: impl FnOnce(T::Of<'_>) -> R,
+) -> Result<R>
+where
+    T: Document,
+{
+    if let Ok(value) = serde_json::from_str::<T::Of<'_>>(text) {
+        return Ok(read(value));
+    }
+    let mut tree: Value = serde_json::from_str(text).map_err(|error| {
+        // serde_json's own message quotes nothing but positions and token names
+        let message = format!(
+            "the answer is not JSON (line {}, column {})",
+            error.line(),
+            error.column()
+        );
+        Error::new(ErrorKind::Protocol, message)
+    })?;
+    for _ in 0..MOST_REPAIRS {
+        let fault = match serde_path_to_error::deserialize::<_, T::Of<'_>>(&tree) {
+            Ok(_) => break,
+            Err(fault) => fault,
+        };
+        let path = pointer_of(fault.path());
+        if !take_out(&mut tree, &path) {
+            break;
+        }
+        let field = path.join(".");
+        warnings.push(Warning::wire(
+            field,
+            "has another form than expected and was left out",
+        ));
+    }
+    match T::Of::deserialize(&tree) {
+        Ok(value) => Ok(read(value)),
+        Err(_) => Err(Error::new(
+            ErrorKind::Protocol,
+            "the answer is JSON of an unexpected form",
+        )),
+    }
+}
+
+/// A type that borrows from the text it is read from.
+pub(crate) trait Document {
+    /// The type, for one lifetime of the text.
+    type Of<'a>: Deserialize<'a>;
+}
+
+fn pointer_of(path: &serde_path_to_error::Path) -> Vec<String> {
+    path.iter()
+        .map(ToString::to_string)
+        .map(|step| step.trim_matches(['[', ']']).to_owned())
+        .collect()
+}
+
+/// Removes the value a path names. False, when there is nothing to remove.
+fn take_out(tree: &mut Value, path: &[String]) -> bool {
+    let Some((last, above)) = path.split_last() else {
+        return false;
+    };
+    let mut at = tree;
+    for step in above {
+        let next = match at {
+            Value::Object(fields) => fields.get_mut(step),
+            Value::Array(items) => step.parse().ok().and_then(|index: usize| items.get_mut(index)),
+            _ => None,
+        };
+        match next {
+            Some(value) => at = value,
+            None => return false,
+        }
+    }
+    match at {
+        Value::Object(fields) => fields.shift_remove(last).is_some(),
+        Value::Array(items) => match last.parse::<usize>() {
+            Ok(index) if index < items.len() => {
+                items.remove(index);
+                true
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Text that is borrowed from the document where it holds no escapes. (serde's own `Cow` borrows only outside
+/// of an `Option`.)
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+
+impl Text<'_> {
+    pub(crate) fn into_string(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+        }
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// A count of tokens: a whole number, also when it is written with a decimal point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CountVisitor;
+        impl Visitor<'_> for CountVisitor {
+            type Value = Count;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a count")
+            }
+            fn visit_u64<E: de::Error>(self, count: u64) -> Result<Count, E> {
+                Ok(Count(count))
+            }
+            fn visit_i64<E: de::Error>(self, count: i64) -> Result<Count, E> {
+                u64::try_from(count)
+                    .map(Count)
+                    .map_err(|_| E::custom("a negative count"))
+            }
+            fn visit_f64<E: de::Error>(self, count: f64) -> Result<Count, E> {
+                if count >= 0.0 && count.fract() == 0.0 && count < 9e15 {
+                    Ok(Count(count as u64))
+                } else {
+                    Err(E::custom("not a whole count"))
+                }
+            }
+        }
+        deserializer.deserialize_any(CountVisitor)
+    }
+}
+
+/// What the content of a message may be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Content<'a, P> {
+    /// Null, missing, or something that is no content.
+    #[default]
+    Absent,
+    Text(Text<'a>),
+    Parts(Vec<P>),
+}
+
+impl<'de: 'a, 'a, P: Deserialize<'de>> Deserialize<'de> for Content<'a, P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ContentVisitor<P>(std::marker::PhantomData<P>);
+        impl<'de, P: Deserialize<'de>> Visitor<'de> for ContentVisitor<P> {
+            type Value = Content<'de, P>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or a list of parts")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Text(Cow::Borrowed(text))))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Text(Cow::Owned(text.to_owned()))))
+            }
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Content::Text(Text(Cow::Owned(text))))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+                Ok(Content::Absent)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(part) = list.next_element()? {
+                    parts.push(part);
+                }
+                Ok(Content::Parts(parts))
+            }
+        }
+        deserializer.deserialize_any(ContentVisitor(std::marker::PhantomData))
+    }
+}
+
+/// Is there anything? Hosts write "no error" as null, as `{}`, as `""` and as `false`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Presence(pub(crate) bool);
+
+impl<'de> Deserialize<'de> for Presence {
+    /// Is there something that is neither null, false, empty text, an empty list nor an empty object?
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PresenceVisitor;
+        impl<'de> Visitor<'de> for PresenceVisitor {
+            type Value = Presence;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("anything")
+            }
+            fn visit_bool<E: de::Error>(self, there: bool) -> Result<Presence, E> {
+                Ok(Presence(there))
+            }
+            fn visit_u64<E: de::Error>(self, _: u64) -> Result<Presence, E> {
+                Ok(Presence(true))
+            }
+            fn visit_i64<E: de::Error>(self, _: i64) -> Result<Presence, E> {
+                Ok(Presence(true))
+            }
+            fn visit_f64<E: de::Error>(self, _: f64) -> Result<Presence, E> {
+                Ok(Presence(true))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Presence, E> {
+                Ok(Presence(!text.is_empty()))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Presence, E> {
+                Ok(Presence(false))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Presence, A::Error> {
+                let mut there = false;
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    there = true;
+                }
+                Ok(Presence(there))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Presence, A::Error> {
+                let mut there = false;
+                while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                    there = true;
+                }
+                Ok(Presence(there))
+            }
+        }
+        deserializer.deserialize_any(PresenceVisitor)
+    }
+}
