@@ -1,1 +1,32 @@
 #![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+
+mod builtin;
+pub mod prelude;
+
+pub use builtin::builtin_registry;
+
+/// Data, traits, layers and errors: what everything else is written against.
+pub use llm_core as core;
+/// Transport, credentials, limits and the clock.
+pub use llm_http as http;
+/// Codecs of the wire formats, for server faces and for drivers of your own.
+pub use llm_wire as wire;
+
+/// The OpenAI driver (feature `openai`).
+#[cfg(feature = "openai")]
+pub use llm_driver_openai as openai;
+/// Decisions, plans and the router (feature `routing`).
+#[cfg(feature = "routing")]
+pub use llm_routing as routing;
+
+/// A context for a call that begins now: the system's clock, no deadline.
+///
+/// ```
+/// use std::time::Duration;
+/// let cx = llm_suite::context().with_timeout(Duration::from_secs(30));
+/// assert!(cx.remaining().unwrap() <= Duration::from_secs(30));
+/// ```
+pub fn context() -> llm_core::CallContext {
+    llm_core::CallContext::new(llm_http::shared_clock())
+}
