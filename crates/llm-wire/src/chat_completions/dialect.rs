@@ -1,6 +1,12 @@
 //! What the vendors of this format do differently, as plain data.
 
+mod model_rule;
+mod option_key;
+
 use llm_core::VendorId;
+
+pub use model_rule::ModelRule;
+pub use option_key::{JsonForm, OptionKey};
 
 /// One vendor's differences. Start from [`Dialect::openai`] (OpenAI itself) or [`Dialect::compatible`] (any
 /// host that speaks the format) and change fields.
@@ -36,6 +42,14 @@ pub struct Dialect {
     pub max_stop_sequences: usize,
     /// Does it take `seed`, penalties, `top_k`, `user`, `service_tier`?
     pub options: OptionSupport,
+    /// Can reasoning text come back at all? Where not, asking for it is answered by a warning.
+    pub shows_reasoning: bool,
+    /// The keys of the vendor's options bag that go into the body as they are.
+    pub option_keys: &'static [OptionKey],
+    /// What families of models do differently, by the beginning of their name.
+    pub model_rules: &'static [(&'static str, ModelRule)],
+    /// The rule for models that are known to reason and that no row of `model_rules` names.
+    pub reasoning_rule: ModelRule,
 }
 
 /// The name of the field that caps output.
@@ -107,6 +121,10 @@ impl Dialect {
                 user: Some("safety_identifier"),
                 service_tier: true,
             },
+            shows_reasoning: false,
+            option_keys: OptionKey::OPENAI,
+            model_rules: ModelRule::OPENAI,
+            reasoning_rule: ModelRule::OPENAI_REASONING,
         }
     }
 
@@ -121,6 +139,9 @@ impl Dialect {
                 user: Some("user"),
                 ..Dialect::openai().options
             },
+            shows_reasoning: true,
+            model_rules: &[],
+            reasoning_rule: ModelRule::PLAIN,
             ..Dialect::openai()
         }
     }
