@@ -8,8 +8,10 @@ mod faults;
 mod log;
 mod recorded;
 pub mod scripted;
+pub mod server;
 
 pub use answer::{Answer, End, Framing, Piece};
 pub use clock::TestClock;
 pub use recorded::{Progress, RecordedRequest};
 pub use scripted::{Exhausted, RecordedCall, Reply, ScriptedDriver, ScriptedTransport, Step};
+pub use server::{Connections, FakeServer};

@@ -21,14 +21,14 @@ pub enum Exhausted {
 
 /// A list of answers that is played from front to back.
 #[derive(Debug)]
-struct Script<T> {
+pub(crate) struct Script<T> {
     waiting: std::collections::VecDeque<T>,
     last: Option<T>,
-    exhausted: Exhausted,
+    pub(crate) exhausted: Exhausted,
 }
 
 impl<T: Clone> Script<T> {
-    fn new(answers: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn new(answers: impl IntoIterator<Item = T>) -> Self {
         Script {
             waiting: answers.into_iter().collect(),
             last: None,
@@ -36,11 +36,11 @@ impl<T: Clone> Script<T> {
         }
     }
 
-    fn push(&mut self, answer: T) {
+    pub(crate) fn push(&mut self, answer: T) {
         self.waiting.push_back(answer);
     }
 
-    fn next(&mut self) -> Option<T> {
+    pub(crate) fn next(&mut self) -> Option<T> {
         match self.waiting.pop_front() {
             Some(answer) => {
                 if self.exhausted == Exhausted::RepeatLast {
