@@ -120,12 +120,14 @@ mod tests {
     fn lines(pieces: &[&[u8]]) -> Vec<String> {
         let mut seen = Vec::new();
         let mut decoder = NdjsonDecoder::default();
+        let mut note = |line: &str| {
+            seen.push(line.to_owned());
+            Ok(())
+        };
         for piece in pieces {
-            decoder
-                .feed(piece, |line| Ok(seen.push(line.to_owned())))
-                .unwrap();
+            decoder.feed(piece, &mut note).unwrap();
         }
-        decoder.finish(|line| Ok(seen.push(line.to_owned()))).unwrap();
+        decoder.finish(&mut note).unwrap();
         seen
     }
 

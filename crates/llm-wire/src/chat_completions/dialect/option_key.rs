@@ -19,7 +19,8 @@ impl OptionKey {
     }
 
     /// OpenAI's own (wire notes, `openai-chat.md`, state of 2026-11-29). `reasoning_effort` and `tool_choice`
-    /// are here for words and forms that the neutral request does not have (`minimal`, `allowed_tools`); like
+    /// are here for words and forms that the neutral request does not have (`minimal`, `allowed_tools`), and
+    /// `custom_tools` holds tools of other kinds than functions, which are added to `tools`; like
     /// every key of the bag they win over the neutral field.
     pub const OPENAI: &[OptionKey] = &[
         OptionKey::new("verbosity", JsonForm::Text),
@@ -40,6 +41,7 @@ impl OptionKey {
         OptionKey::new("moderation", JsonForm::Object),
         OptionKey::new("reasoning_effort", JsonForm::Text),
         OptionKey::new("tool_choice", JsonForm::Object),
+        OptionKey::new("custom_tools", JsonForm::List),
     ];
 }
 

@@ -1,0 +1,151 @@
+//! Neutral → wire, for requests.
+//!
+//! Everything a request holds is sent, refused (`Unsupported` where this format, host or model cannot do it,
+//! `InvalidRequest` where nobody could), or reported as a warning. What is not set is not sent. The body is
+//! written straight from the borrowed request; no tree is built.
+//!
+//! What the format cannot say in its own words is carried like this:
+//!
+//! | neutral | on the wire |
+//! |---|---|
+//! | a failed tool result | the text begins with `Error: `, unless it begins with that word anyway |
+//! | pictures, sound and files in a tool result | in a `user` message after the results of the turn, and a warning |
+//! | a call without a result | a placeholder result, and a warning |
+//! | a result without a call, or a second one | left out with a warning: as user text it would gain authority |
+//! | arguments that are no JSON object | `{}`, and a warning |
+//! | reasoning | what its own vendor wants back; anything else is left out |
+//! | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
+//! | tools on a model that takes them only without reasoning | effort `none` and a warning where no effort was asked for; else refused |
+
+mod bag;
+mod media;
+mod messages;
+mod results;
+mod settings;
+mod tools;
+
+use super::dialect::{Dialect, ModelRule};
+use super::request_types::{Body, WireStreamOptions};
+use bag::Bag;
+use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, MediaSource, ResolvedModel, Result, Warning};
+
+/// A request as it is sent.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EncodedRequest {
+    /// The JSON body.
+    pub body: Vec<u8>,
+    /// What was not sent, or was sent otherwise than asked. They belong into the response.
+    pub warnings: Vec<Warning>,
+}
+
+/// Encodes a request for this model of this host. `stream` asks for a stream.
+///
+/// ```
+/// use llm_core::{ChatRequest, ModelId, ResolvedModel};
+/// use llm_wire::chat_completions::{Dialect, encode_request};
+/// let model = ResolvedModel::unknown(ModelId::new("demo")?);
+/// let encoded = encode_request(&Dialect::openai(), &model, &ChatRequest::user("hi"), false)?;
+/// assert_eq!(encoded.body, br#"{"model":"demo","messages":[{"role":"user","content":"hi"}]}"#);
+/// # Ok::<(), llm_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `InvalidRequest`, when the request is nonsense (no messages, a number that is none, a choice of a tool that
+/// is not offered); `Unsupported`, when it asks for what this format, host or model cannot do, a key of the
+/// vendor's options bag that is not known included. The error names the field.
+pub fn encode_request(
+    dialect: &Dialect,
+    model: &ResolvedModel,
+    request: &ChatRequest,
+    stream: bool,
+) -> Result<EncodedRequest> {
+    let mut encoding = Encoding {
+        dialect,
+        model,
+        rule: dialect.rule_of(model),
+        request,
+        warnings: Vec::new(),
+    };
+    let body = encoding.body(stream)?;
+    let mut bytes = Vec::with_capacity(expected_length(request));
+    serde_json::to_writer(&mut bytes, &body).map_err(|error| {
+        Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
+    })?;
+    Ok(EncodedRequest {
+        body: bytes,
+        warnings: encoding.warnings,
+    })
+}
+
+/// One request on its way to the wire.
+struct Encoding<'a> {
+    dialect: &'a Dialect,
+    model: &'a ResolvedModel,
+    rule: ModelRule,
+    request: &'a ChatRequest,
+    warnings: Vec<Warning>,
+}
+
+impl<'a> Encoding<'a> {
+    fn body(&mut self, stream: bool) -> Result<Body<'a>> {
+        let bag = Bag::read(self.dialect, self.request)?;
+        let mut body = Body {
+            fields: Vec::with_capacity(16),
+            patch: bag.patch,
+        };
+        body.add("model", self.model.id.as_str());
+        body.add("messages", self.messages()?);
+        let effort = self.effort(&bag)?;
+        self.own_options(&bag, effort.off, &mut body);
+        self.tools(&bag, &mut body)?;
+        self.output(&mut body)?;
+        self.sampling(effort.off, &mut body)?;
+        if let Some(word) = effort.word {
+            body.add("reasoning_effort", word);
+        }
+        self.limits(&mut body)?;
+        self.caller(&mut body);
+        if stream {
+            body.add("stream", true);
+            if self.dialect.stream_usage {
+                body.add("stream_options", WireStreamOptions { include_usage: true });
+            }
+        }
+        Ok(body)
+    }
+
+    /// An option that was not sent, or was sent otherwise.
+    fn warn(&mut self, field: &str, message: &str) {
+        self.warnings.push(Warning::option(field, message));
+    }
+
+    /// A piece of history that could not be carried over as it is.
+    fn warn_history(&mut self, field: &str, message: &str) {
+        self.warnings.push(Warning::history(field, message));
+    }
+}
+
+/// About how long the body will be, so that pictures are not moved around while it grows.
+fn expected_length(request: &ChatRequest) -> usize {
+    let part = |part: &ContentPart| match part {
+        ContentPart::Text(part) => part.text.len(),
+        ContentPart::Image(part) => source_length(&part.source),
+        ContentPart::Audio(part) => source_length(&part.source),
+        ContentPart::Document(part) => source_length(&part.source),
+        ContentPart::ToolCall(call) => call.arguments.len(),
+        _ => 64,
+    };
+    let parts = request.messages.iter().flat_map(|message| &message.content);
+    512 + parts.map(|content| part(content) + 64).sum::<usize>()
+}
+
+fn source_length(source: &MediaSource) -> usize {
+    match source {
+        MediaSource::Base64 { data, .. } => data.len(),
+        _ => 128,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Results of tool calls.
+
+use super::Encoding;
+use super::messages::{filled, text};
+use crate::chat_completions::fault::invalid;
+use crate::chat_completions::request_types::{WirePart, WirePartBody};
+use llm_core::{ContentPart, Message, Result, Role, ToolResult};
+use std::borrow::Cow;
+
+/// What a result says whose content has to follow in a message of the user's.
+pub(super) const CONTENT_FOLLOWS: &str = "The result is in the next user message.";
+
+/// What stands for the result of a call that has none.
+pub(super) const NO_RESULT: &str = "Error: this call has no result.";
+
+/// Results of the calls of one turn.
+#[derive(Default)]
+pub(super) struct Results<'a> {
+    /// The calls of the turn, and whether each was answered.
+    pub(super) calls: Vec<(&'a str, bool)>,
+    /// Answers, in the order they came: the call's id and what it answers.
+    pub(super) answers: Vec<(&'a str, Vec<WirePart<'a>>)>,
+    /// What tool messages cannot hold.
+    pub(super) media: Vec<WirePart<'a>>,
+}
+
+impl<'a> Encoding<'a> {
+    /// Takes the tool results out of a message that follows the turn.
+    pub(super) fn results(
+        &mut self,
+        index: usize,
+        message: &'a Message,
+        results: &mut Results<'a>,
+    ) -> Result<()> {
+        let mut after_result = false;
+        for (position, part) in message.content.iter().enumerate() {
+            let path = format!("messages[{index}].content[{position}]");
+            match part {
+                ContentPart::ToolResult(result) => {
+                    after_result = self.result(&path, result, results)?;
+                }
+                ContentPart::CachePoint(point) if after_result => {
+                    let last = results.answers.last_mut().and_then(|(_, parts)| parts.last_mut());
+                    self.cache_point(&path, *point, last);
+                }
+                _ => after_result = false,
+            }
+        }
+        if message.role == Role::Tool && message.name.is_some() {
+            self.warn(
+                &format!("messages[{index}].name"),
+                "is not sent: tool messages have no names",
+            );
+        }
+        Ok(())
+    }
+
+    /// Takes one result. True: it answers a call.
+    fn result(&mut self, path: &str, result: &'a ToolResult, results: &mut Results<'a>) -> Result<bool> {
+        let call = results.calls.iter_mut().find(|(id, _)| *id == result.call_id);
+        match call {
+            Some((_, answered @ false)) => *answered = true,
+            Some((_, true)) => {
+                self.warn_history(path, "is a second result of one call; left out");
+                return Ok(false);
+            }
+            None => {
+                self.warn_history(
+                    path,
+                    "is the result of a call that the turn before it does not hold; left out",
+                );
+                return Ok(false);
+            }
+        }
+        let mut parts: Vec<WirePart<'a>> = Vec::new();
+        let mut media = Vec::new();
+        for (position, part) in result.content.iter().enumerate() {
+            let path = format!("{path}.content[{position}]");
+            if let Some(part) = self.media(&path, part)? {
+                media.push(part);
+                continue;
+            }
+            match part {
+                ContentPart::Text(part) => parts.extend(filled(&part.text)),
+                ContentPart::CachePoint(point) => self.cache_point(&path, *point, parts.last_mut()),
+                ContentPart::Opaque(_) => {
+                    self.warn_history(
+                        &path,
+                        "is a vendor's own piece that this format cannot carry; left out",
+                    );
+                }
+                other => {
+                    let message = format!("is of kind {}, which no tool result holds", other.kind());
+                    return Err(invalid(&path, &message));
+                }
+            }
+        }
+        if !media.is_empty() {
+            self.warn_history(
+                path,
+                "holds more than text; the rest is sent in a user message after the results",
+            );
+            let heading = format!("Content of the result of call {}:", result.call_id);
+            results
+                .media
+                .push(WirePart::from(WirePartBody::Text(heading.into())));
+            results.media.append(&mut media);
+            if parts.is_empty() {
+                parts.push(text(CONTENT_FOLLOWS));
+            }
+        }
+        if result.is_error {
+            mark_error(&mut parts);
+        }
+        results.answers.push((&result.call_id, parts));
+        Ok(true)
+    }
+}
+
+/// The format has no mark for failure: the words must say it.
+fn mark_error(parts: &mut Vec<WirePart<'_>>) {
+    match parts.first_mut().map(|part| &mut part.body) {
+        Some(WirePartBody::Text(text)) => {
+            let says_so = text
+                .trim_start()
+                .get(.."error".len())
+                .is_some_and(|word| word.eq_ignore_ascii_case("error"));
+            if !says_so {
+                *text = Cow::Owned(format!("Error: {text}"));
+            }
+        }
+        _ => parts.insert(0, text("Error: the tool failed.")),
+    }
+}

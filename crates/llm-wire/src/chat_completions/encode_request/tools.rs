@@ -1,0 +1,151 @@
+//! Tools, the choice among them, and the form of the answer.
+
+use super::Encoding;
+use super::bag::Bag;
+use crate::chat_completions::fault::{invalid, unsupported};
+use crate::chat_completions::request_types::{
+    Body, WireFunction, WireName, WireResponseFormat, WireSchema, WireTool, WireToolChoice,
+};
+use llm_core::model::Knob;
+use llm_core::{Capability, OutputFormat, Result, Support, ToolChoice};
+
+impl<'a> Encoding<'a> {
+    pub(super) fn tools(&mut self, bag: &Bag<'a>, body: &mut Body<'a>) -> Result<()> {
+        let request = self.request;
+        let mut tools = Vec::with_capacity(request.tools.len() + bag.own_tools.len());
+        for (index, tool) in request.tools.iter().enumerate() {
+            if tool.name.is_empty() {
+                return Err(invalid(
+                    &format!("tools[{index}].name"),
+                    "is empty; give the tool a name",
+                ));
+            }
+            tools.push(WireTool::Function {
+                kind: "function",
+                function: WireFunction {
+                    name: &tool.name,
+                    description: tool.description.as_deref(),
+                    parameters: tool.parameters.as_ref(),
+                    strict: tool.strict,
+                },
+            });
+        }
+        tools.extend(bag.own_tools.iter().map(WireTool::Own));
+        let offered = !tools.is_empty();
+        if offered {
+            body.add("tools", tools);
+        }
+        self.tool_choice(offered, body)?;
+        self.parallel_tool_calls(offered, body)
+    }
+
+    fn tool_choice(&mut self, offered: bool, body: &mut Body<'a>) -> Result<()> {
+        let Some(choice) = &self.request.tool_choice else {
+            return Ok(());
+        };
+        let forced = !matches!(choice, ToolChoice::Auto | ToolChoice::None);
+        if !offered {
+            if forced {
+                return Err(invalid("tool_choice", "asks for a call, but no tool is offered"));
+            }
+            self.warn("tool_choice", "is not sent: no tool is offered");
+            return Ok(());
+        }
+        if forced && self.model.rejects(Knob::ForcedToolUse) {
+            return Err(unsupported(
+                "tool_choice",
+                "asks for a call, which this model cannot be made to do",
+            ));
+        }
+        let word = match choice {
+            ToolChoice::Auto => "auto",
+            ToolChoice::None => "none",
+            ToolChoice::Required => "required",
+            ToolChoice::Tool(name) => {
+                if !self.request.tools.iter().any(|tool| tool.name == *name) {
+                    return Err(invalid("tool_choice", "names a tool that is not offered"));
+                }
+                let function = WireName { name };
+                body.add(
+                    "tool_choice",
+                    WireToolChoice::Function {
+                        kind: "function",
+                        function,
+                    },
+                );
+                return Ok(());
+            }
+            _ => {
+                return Err(unsupported(
+                    "tool_choice",
+                    "is of a kind that this format does not know",
+                ));
+            }
+        };
+        body.add("tool_choice", WireToolChoice::Word(word));
+        Ok(())
+    }
+
+    fn parallel_tool_calls(&mut self, offered: bool, body: &mut Body<'a>) -> Result<()> {
+        const FIELD: &str = "parallel_tool_calls";
+        let Some(parallel) = self.request.parallel_tool_calls else {
+            return Ok(());
+        };
+        if !offered {
+            self.warn(FIELD, "is not sent: no tool is offered");
+            return Ok(());
+        }
+        let one_at_a_time = self.model.capabilities.support(Capability::ParallelTools) == Support::No;
+        match (parallel, one_at_a_time) {
+            // such models refuse the field and keep to it anyway
+            (false, true) => {}
+            (true, true) => self.warn(FIELD, "is not sent: this model calls one tool at a time"),
+            (_, false) if self.dialect.parallel_tool_calls => body.add(FIELD, parallel),
+            (true, false) => self.warn(FIELD, "is not sent: this host does not take it"),
+            (false, false) => {
+                let message = "asks for one call at a time, which this host cannot promise";
+                return Err(unsupported(FIELD, message));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn output(&mut self, body: &mut Body<'a>) -> Result<()> {
+        let format = match &self.request.output {
+            OutputFormat::Text => return Ok(()),
+            OutputFormat::Json => WireResponseFormat::JsonObject,
+            OutputFormat::JsonSchema {
+                name,
+                description,
+                schema,
+                strict,
+            } => {
+                let model = self.model.capabilities.support(Capability::JsonSchema);
+                if !self.dialect.json_schema || model == Support::No {
+                    let message =
+                        "asks for JSON of a schema, which this host or model cannot promise; ask for JSON";
+                    return Err(unsupported("output", message));
+                }
+                if name.is_empty() {
+                    return Err(invalid("output.name", "is empty; give the schema a name"));
+                }
+                WireResponseFormat::JsonSchema {
+                    json_schema: WireSchema {
+                        name,
+                        description: description.as_deref(),
+                        schema,
+                        strict: *strict,
+                    },
+                }
+            }
+            _ => {
+                return Err(unsupported(
+                    "output",
+                    "is of a form that this format does not know",
+                ));
+            }
+        };
+        body.add("response_format", format);
+        Ok(())
+    }
+}
