@@ -1,9 +1,29 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
+pub mod api;
+pub mod clock;
+pub mod credential;
+pub mod deadline;
+pub mod exchange;
+pub mod limits;
+mod moment;
+mod rate_limit;
 pub mod redact;
 pub mod request;
+mod reqwest;
+pub mod retry_after;
 pub mod transport;
+pub mod url;
 
-pub use request::HttpRequest;
-pub use transport::{Body, HttpResponse, Transport};
+pub use self::api::VendorApi;
+pub use self::clock::{SystemClock, shared_clock};
+pub use self::credential::{AuthScheme, Credential, CredentialSource, FixedCredential};
+pub use self::deadline::{bound_body, within_deadline};
+pub use self::exchange::{CallFacts, Exchange, status_error};
+pub use self::limits::Limits;
+pub use self::request::HttpRequest;
+pub use self::reqwest::{ReqwestTransport, ReqwestTransportBuilder};
+pub use self::retry_after::{HeaderFacts, header_facts};
+pub use self::transport::{Body, HttpResponse, Transport, transport_from};
+pub use self::url::{join, path_segment, same_origin};

@@ -1,5 +1,6 @@
 //! A request to send, and how it shows itself in logs.
 
+use crate::url::encode;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use llm_core::{Error, ErrorKind, Result};
@@ -45,19 +46,46 @@ impl HttpRequest {
         request
     }
 
-    /// One more header.
+    /// One more header, in place of an earlier one of the same name.
     ///
     /// # Errors
     /// `Config`, when name or value cannot be a header; the message holds neither.
-    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self> {
+    pub fn with_header(self, name: &str, value: &str) -> Result<Self> {
+        self.insert(name, value, false)
+    }
+
+    /// One more header whose value is a credential: nothing that knows of sensitive headers shows it.
+    ///
+    /// # Errors
+    /// `Config`, when name or value cannot be a header; the message holds neither.
+    pub fn with_secret_header(self, name: &str, value: &str) -> Result<Self> {
+        self.insert(name, value, true)
+    }
+
+    /// One more query parameter; name and value are encoded.
+    ///
+    /// ```
+    /// use llm_http::HttpRequest;
+    /// let request = HttpRequest::get("https://api.example/v1/models?limit=5").with_query("after", "a b");
+    /// assert_eq!(request.url, "https://api.example/v1/models?limit=5&after=a%20b");
+    /// ```
+    #[must_use]
+    pub fn with_query(mut self, name: &str, value: &str) -> Self {
+        let parameter = format!("{}={}", encode(name), encode(value));
+        self.url = crate::url::with_query(&self.url, &parameter);
+        self
+    }
+
+    fn insert(mut self, name: &str, value: &str, secret: bool) -> Result<Self> {
         let parsed = HeaderName::from_bytes(name.as_bytes())
             .ok()
             .zip(HeaderValue::from_str(value).ok());
-        let Some((name, value)) = parsed else {
+        let Some((name, mut value)) = parsed else {
             let message =
                 "a header has characters that no header can hold; check the configured headers and key";
             return Err(Error::new(ErrorKind::Config, message));
         };
+        value.set_sensitive(secret);
         self.headers.insert(name, value);
         Ok(self)
     }

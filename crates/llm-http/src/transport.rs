@@ -1,13 +1,17 @@
 //! Sending one request: the trait that everything above is written against.
 
+use crate::limits::{Capped, too_long};
 use crate::request::HttpRequest;
 use bytes::Bytes;
 use futures_core::Stream;
 use http::HeaderMap;
-use llm_core::{CallContext, Error, ErrorKind, Phase, Result, async_trait};
+use llm_core::{BuildContext, CallContext, Result, async_trait};
 use std::fmt::{self, Debug};
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// Sends a request and gives back status, headers and the body as it comes.
 ///
@@ -23,6 +27,18 @@ use std::pin::Pin;
 pub trait Transport: Debug + Send + Sync + 'static {
     /// Sends a request.
     async fn send(&self, cx: &CallContext, request: HttpRequest) -> Result<HttpResponse>;
+}
+
+/// The transport that a driver built from configuration uses: the one the program put into the context (as
+/// `Arc<dyn Transport>`), else the shared one. For the factories of drivers.
+///
+/// # Errors
+/// `Config`, when the shared transport cannot be built.
+pub fn transport_from(context: &BuildContext) -> Result<Arc<dyn Transport>> {
+    match context.find::<Arc<dyn Transport>>() {
+        Some(transport) => Ok(transport.clone()),
+        None => crate::ReqwestTransport::shared(),
+    }
 }
 
 /// An answer whose body has not been read yet.
@@ -80,39 +96,90 @@ impl Body {
     /// # Errors
     /// As [`Body::next_piece`]; `Protocol`, when the body is longer than the cap.
     pub async fn read_all(mut self, cap: usize) -> Result<Bytes> {
-        let mut whole: Option<Vec<u8>> = None;
-        let mut first: Option<Bytes> = None;
-        let mut length = 0;
+        let mut read = Joined::default();
         while let Some(piece) = self.next_piece().await? {
-            length += piece.len();
-            if length > cap {
-                let message = format!(
-                    "the answer is longer than the cap of {cap} bytes; raise the cap if it is wanted"
-                );
-                return Err(Error::new(ErrorKind::Protocol, message).with_phase(Phase::Sent));
+            if piece.len() > cap - read.length {
+                return Err(too_long(cap as u64));
             }
-            match (&mut whole, &mut first) {
-                (Some(whole), _) => whole.extend_from_slice(&piece),
-                (None, None) => first = Some(piece),
-                (None, Some(start)) => {
-                    let mut joined = Vec::with_capacity(length.max(4096));
-                    joined.extend_from_slice(start);
-                    joined.extend_from_slice(&piece);
-                    whole = Some(joined);
-                }
-            }
+            read.push(piece);
         }
-        Ok(whole.map(Bytes::from).or(first).unwrap_or_default())
+        Ok(read.into_bytes())
+    }
+
+    /// The start of a body, up to a cap in bytes: what came until the end, the cap, a failure, or this long
+    /// without the rest. For the bodies of errors, of which a part is better than nothing. Needs a tokio runtime.
+    pub async fn read_start(mut self, cap: usize, wait: Duration) -> Bytes {
+        let mut read = Joined::default();
+        let reading = async {
+            while read.length < cap
+                && let Ok(Some(mut piece)) = self.next_piece().await
+            {
+                piece.truncate(cap - read.length);
+                read.push(piece);
+            }
+        };
+        // Whichever way it ended, what was read is what there is.
+        let _ = tokio::time::timeout(wait, reading).await;
+        read.into_bytes()
+    }
+
+    /// The same body, failing with `Protocol` once more than this many bytes came.
+    #[must_use]
+    pub fn capped(self, cap: u64) -> Self {
+        Body::new(Capped::new(self, cap))
+    }
+}
+
+impl From<Bytes> for Body {
+    /// A body that is there already, in one piece.
+    fn from(bytes: Bytes) -> Self {
+        Body::new(Whole(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 }
 
 impl Stream for Body {
     type Item = Result<Bytes>;
-    fn poll_next(
-        mut self: Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        self.0.as_mut().poll_next(cx)
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.as_mut().poll_next(task)
+    }
+}
+
+struct Whole(Option<Bytes>);
+
+impl Stream for Whole {
+    type Item = Result<Bytes>;
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.take().map(Ok))
+    }
+}
+
+/// Pieces put together; a body of one piece, the usual case, is not copied.
+#[derive(Default)]
+struct Joined {
+    first: Bytes,
+    rest: Vec<u8>,
+    length: usize,
+}
+
+impl Joined {
+    fn push(&mut self, piece: Bytes) {
+        if self.length == 0 {
+            self.first = piece;
+        } else {
+            if self.rest.is_empty() {
+                self.rest.extend_from_slice(&self.first);
+            }
+            self.rest.extend_from_slice(&piece);
+        }
+        self.length = self.rest.len().max(self.first.len());
+    }
+
+    fn into_bytes(self) -> Bytes {
+        if self.rest.is_empty() {
+            self.first
+        } else {
+            self.rest.into()
+        }
     }
 }
 

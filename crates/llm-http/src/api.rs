@@ -1,0 +1,148 @@
+//! One vendor's HTTP API: where it is, what it is shown, how it is reached. What a driver holds.
+
+use crate::credential::{Credential, CredentialSource, FixedCredential};
+use crate::deadline::within_deadline;
+use crate::exchange::{CallFacts, Exchange};
+use crate::limits::Limits;
+use crate::redact::scrub;
+use crate::request::HttpRequest;
+use crate::retry_after::header_facts;
+use crate::transport::Transport;
+use crate::url;
+use bytes::Bytes;
+use llm_core::{CallContext, DriverId, Error, ErrorKind, ModelId, Phase, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// One vendor's HTTP API: where it is, what it is shown, how it is reached. A driver holds one and sends every
+/// request through it.
+///
+/// See the crate's example for a whole call. Cheap to clone.
+#[derive(Clone)]
+pub struct VendorApi {
+    driver: DriverId,
+    base_url: Arc<str>,
+    credentials: Arc<dyn CredentialSource>,
+    transport: Arc<dyn Transport>,
+    limits: Limits,
+}
+
+impl VendorApi {
+    /// An API at this address, without a credential, with the usual limits.
+    ///
+    /// # Errors
+    /// `Config`, when the base URL is not one (see [`join`](url::join)).
+    pub fn new(driver: DriverId, base_url: &str, transport: Arc<dyn Transport>) -> Result<Self> {
+        Ok(VendorApi {
+            driver,
+            base_url: url::join(base_url, "")?.into(),
+            credentials: Arc::new(FixedCredential::new(Credential::none())),
+            transport,
+            limits: Limits::default(),
+        })
+    }
+
+    /// The same, showing this credential.
+    ///
+    /// # Errors
+    /// `Config`, when the credential cannot be sent (see [`Credential::check`]).
+    pub fn with_credential(self, credential: Credential) -> Result<Self> {
+        credential.check()?;
+        Ok(self.with_credential_source(Arc::new(FixedCredential::new(credential))))
+    }
+
+    /// The same, asking this source for a credential before every request.
+    #[must_use]
+    pub fn with_credential_source(mut self, credentials: Arc<dyn CredentialSource>) -> Self {
+        self.credentials = credentials;
+        self
+    }
+
+    /// The same, with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How large answers may get.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// A GET of a path behind the base URL.
+    ///
+    /// # Errors
+    /// `InvalidRequest`, when the path would leave the base (see [`join`](url::join)).
+    pub fn get(&self, path: &str) -> Result<HttpRequest> {
+        url::join(&self.base_url, path).map(HttpRequest::get)
+    }
+
+    /// A POST of JSON to a path behind the base URL.
+    ///
+    /// # Errors
+    /// `InvalidRequest`, when the path would leave the base (see [`join`](url::join)).
+    pub fn post_json(&self, path: &str, body: impl Into<Bytes>) -> Result<HttpRequest> {
+        url::join(&self.base_url, path).map(|url| HttpRequest::post_json(url, body))
+    }
+
+    /// Sends a request, credential and all, and waits for the head of the answer, whatever its status.
+    /// `model` is for the errors' facts.
+    ///
+    /// The deadline bounds this and every piece of the body, also where the transport does not.
+    ///
+    /// # Errors
+    /// `Timeout` with scope `Request`, when the call's deadline passes; `Config`, when the request would carry
+    /// the credential to another host than the base URL's; whatever the transport and the source of the
+    /// credential fail with. All name driver and model.
+    ///
+    /// # Cancellation
+    /// Dropping the future closes the exchange.
+    pub async fn send(
+        &self,
+        cx: &CallContext,
+        model: Option<&ModelId>,
+        request: HttpRequest,
+    ) -> Result<Exchange> {
+        cx.check_deadline()
+            .map_err(|error| self.identify(error, model, &[]))?;
+        let credential = within_deadline(cx, Phase::NotSent, self.credentials.credential(cx))
+            .await
+            .map_err(|error| self.identify(error, model, &[]))?;
+        let sent = async {
+            if !url::same_origin(&self.base_url, &request.url) {
+                let message = "refused to send the credential to another host than the base URL names";
+                return Err(Error::new(ErrorKind::Config, message));
+            }
+            let request = credential.apply(request)?;
+            within_deadline(cx, Phase::Sent, self.transport.send(cx, request)).await
+        };
+        let response = sent
+            .await
+            .map_err(|error| self.identify(error, model, &credential.secrets()))?;
+        let headers = header_facts(&response.headers, cx.clock().wall());
+        let facts = CallFacts::new(self.driver.clone(), model.cloned(), response.status, headers)
+            .with_credential(credential);
+        Exchange::new(cx, response, facts, self.limits)
+    }
+
+    fn identify(&self, mut error: Error, model: Option<&ModelId>, secrets: &[&str]) -> Error {
+        let vendor = error.vendor_mut();
+        vendor.driver.get_or_insert_with(|| self.driver.clone());
+        vendor.model = vendor.model.take().or_else(|| model.cloned());
+        let message = scrub(error.message(), secrets);
+        error.with_message(message)
+    }
+}
+
+impl fmt::Debug for VendorApi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VendorApi")
+            .field("driver", &self.driver)
+            .field("base_url", &url::shown(&self.base_url))
+            .field("credentials", &self.credentials)
+            .field("transport", &self.transport)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
