@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
+mod clock;
+mod idempotency;
+mod millis;
+mod policy;
+pub mod retry;
+pub mod timeout;
+
+pub use retry::{BudgetPolicy, Decision, Facts, GiveUpReason, Jitter, RetryLayer, RetryPolicy, decide};
+pub use timeout::{TimeoutLayer, TimeoutPolicy};

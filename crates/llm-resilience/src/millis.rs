@@ -1,0 +1,19 @@
+//! Durations in configuration: whole milliseconds.
+
+use serde::{Deserialize, Deserializer};
+use std::time::Duration;
+
+/// A duration.
+pub(crate) fn plain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u64::deserialize(deserializer).map(Duration::from_millis)
+}
+
+/// A limit that `null` switches off. Zero is refused: it would fail every call, and who writes it means none.
+pub(crate) fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    match Option::<u64>::deserialize(deserializer)? {
+        Some(0) => Err(serde::de::Error::custom(
+            "a limit of 0 ms would fail every call; write null for no limit",
+        )),
+        limit => Ok(limit.map(Duration::from_millis)),
+    }
+}
