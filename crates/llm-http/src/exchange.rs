@@ -190,9 +190,8 @@ impl CallFacts {
         }
         if vendor.body.is_none() && !body.is_empty() {
             // Scrubbed before it is cut: half a key would not be recognised.
-            let mut kept = scrub(&String::from_utf8_lossy(body), &secrets);
-            kept.truncate(kept.floor_char_boundary(KEPT_BODY));
-            vendor.body = Some(kept.into());
+            let scrubbed = scrub(&String::from_utf8_lossy(body), &secrets);
+            vendor.body = Some(start_of(scrubbed, KEPT_BODY).into());
         }
         let hint = match (self.headers.retry_after, error.retry_after()) {
             (Some(Duration::ZERO) | None, Some(body_hint)) => Some(body_hint),
@@ -223,6 +222,16 @@ pub fn status_error(status: u16, _body: &[u8]) -> Error {
         ErrorKind::of_status(status),
         format!("the vendor answered with status {status}"),
     )
+}
+
+/// At most this many bytes, cut between characters.
+fn start_of(mut text: String, bytes: usize) -> String {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
 }
 
 fn shorten(message: String) -> String {

@@ -188,9 +188,11 @@ fn value_spans(text: &str) -> Vec<Range<usize>> {
             .filter(|c| c.is_ascii_alphanumeric())
             .map(|c| c.to_ascii_lowercase())
             .collect();
-        let unmistakable =
-            name.ends_with("apikey") || name.ends_with("accesstoken") || name.ends_with("clientsecret");
-        if !unmistakable && !(sign == "=" && SECRET_NAMES.contains(&name.as_str())) {
+        let unmistakable = ["apikey", "accesstoken", "clientsecret"]
+            .iter()
+            .any(|end| name.ends_with(end));
+        let assigned = sign == "=" && SECRET_NAMES.contains(&name.as_str());
+        if !(unmistakable || assigned) {
             continue;
         }
         let after = at + 1;

@@ -185,8 +185,10 @@ fn the_header_goes_before_the_bodys_hint_unless_it_is_zero() {
         (seconds(0), None, seconds(0)),
         (None, None, None),
     ] {
-        let mut headers = HeaderFacts::default();
-        headers.retry_after = header;
+        let headers = HeaderFacts {
+            retry_after: header,
+            ..HeaderFacts::default()
+        };
         let facts = CallFacts::new(DRIVER, None, 429, headers);
         let error = Error::new(ErrorKind::RateLimit, "slow").with_retry_after(body);
         assert_eq!(facts.annotate(error, &[], []).retry_after(), hint);
@@ -195,9 +197,11 @@ fn the_header_goes_before_the_bodys_hint_unless_it_is_zero() {
 
 #[test]
 fn what_an_error_says_already_stays() {
-    let mut headers = HeaderFacts::default();
-    headers.request_id = Some("header".into());
-    headers.rate_limits = Some(RateLimitSnapshot::default());
+    let headers = HeaderFacts {
+        request_id: Some("header".into()),
+        rate_limits: Some(RateLimitSnapshot::default()),
+        ..HeaderFacts::default()
+    };
     let facts = CallFacts::new(DRIVER, Some(model()), 500, headers);
     let mut error = Error::new(ErrorKind::Server, "x")
         .with_phase(Phase::Streaming)

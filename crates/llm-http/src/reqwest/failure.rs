@@ -54,14 +54,17 @@ pub(super) fn setup_failure(error: reqwest::Error, message: &str) -> Error {
 fn is_tls(error: &reqwest::Error) -> bool {
     let mut next = std::error::Error::source(error);
     while let Some(cause) = next {
-        // An I/O error hides what it wraps from `source`.
-        let wrapped = cause
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        if cause.is::<rustls::Error>() || wrapped.is_some_and(|inner| inner.is::<rustls::Error>()) {
+        if cause.is::<rustls::Error>() {
             return true;
         }
-        next = cause.source();
+        // An I/O error hides what it wraps from `source`, and gives only that one's source.
+        next = match cause
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref)
+        {
+            Some(wrapped) => Some(wrapped),
+            None => cause.source(),
+        };
     }
     false
 }

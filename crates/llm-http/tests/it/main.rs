@@ -1,0 +1,13 @@
+//! The transport against real servers on loopback: whole answers, and every way an exchange goes wrong.
+
+#[cfg(test)]
+mod answers;
+#[cfg(test)]
+mod failures;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+#[cfg(feature = "rustls")]
+mod tls;
