@@ -4,6 +4,7 @@
 
 mod calls;
 mod decode_error;
+mod decode_request;
 mod decode_response;
 mod decode_stream;
 pub mod dialect;
@@ -16,6 +17,7 @@ mod types;
 use llm_core::WireFormatId;
 
 pub use decode_error::decode_error;
+pub use decode_request::{DecodedRequest, decode_request};
 pub use decode_response::decode_response;
 pub use decode_stream::{DecodeOptions, StreamDecoder};
 pub use dialect::Dialect;
