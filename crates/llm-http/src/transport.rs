@@ -32,6 +32,18 @@ pub trait Transport: Debug + Send + Sync + 'static {
 /// The transport that a driver built from configuration uses: the one the program put into the context (as
 /// `Arc<dyn Transport>`), else the shared one. For the factories of drivers.
 ///
+/// ```
+/// # fn main() -> llm_core::Result<()> {
+/// use llm_core::BuildContext;
+/// use llm_http::{ReqwestTransport, Transport, transport_from};
+/// use std::sync::Arc;
+/// let own: Arc<dyn Transport> = Arc::new(ReqwestTransport::builder().with_environment_proxy().build()?);
+/// let mut context = BuildContext::default();
+/// context.insert(own.clone());
+/// assert!(Arc::ptr_eq(&transport_from(&context)?, &own));
+/// # Ok(()) }
+/// ```
+///
 /// # Errors
 /// `Config`, when the shared transport cannot be built.
 pub fn transport_from(context: &BuildContext) -> Result<Arc<dyn Transport>> {

@@ -1,5 +1,5 @@
-use crate::server::{CHUNKED, Server, chunk, cx, get, transport, whole};
-use llm_http::{HttpRequest, Transport};
+use crate::server::{CHUNKED, Connection, Server, chunk, cx, get, transport, whole};
+use llm_http::{HttpRequest, ReqwestTransport, Transport};
 use std::sync::{Arc, Mutex};
 
 #[tokio::test]
@@ -119,13 +119,20 @@ async fn pieces_come_as_they_are_sent() {
     assert!(body.next_piece().await.unwrap().is_none());
 }
 
+/// A host that finds a request too large says so without reading it all.
 #[tokio::test]
-async fn the_environment_names_no_proxy_unless_asked() {
-    // Set for this process by nobody; what is tested is that building with and without it works.
-    let with = llm_http::ReqwestTransport::builder()
-        .with_environment_proxy()
-        .build();
-    assert!(with.is_ok());
+async fn an_answer_that_comes_before_the_request_is_read_is_an_answer() {
+    let server = Server::start(|mut connection: Connection| async move {
+        let _ = tokio::io::AsyncReadExt::read(&mut connection.stream, &mut [0; 1024]).await;
+        let answer = whole("413 Too Large", "connection: close\r\n", "too large");
+        connection.write(answer.as_bytes()).await;
+        connection.closed().await;
+    })
+    .await;
+    let request = HttpRequest::post_json(server.url("/"), vec![b'x'; 20_000_000]);
+    let response = transport().send(&cx(), request).await.unwrap();
+    assert_eq!(response.status, 413);
+    assert_eq!(response.body.read_all(100).await.unwrap(), "too large");
 }
 
 #[tokio::test]
@@ -143,7 +150,7 @@ async fn a_proxy_is_asked_for_the_whole_address() {
     })
     .await;
     let url = format!("http://user:sentinel@{}", proxy.address);
-    let builder = llm_http::ReqwestTransport::builder().with_proxy(url);
+    let builder = ReqwestTransport::builder().with_proxy(url);
     assert!(!format!("{builder:?}").contains("sentinel"));
     let transport = builder.build().unwrap();
     let response = transport
@@ -156,4 +163,42 @@ async fn a_proxy_is_asked_for_the_whole_address() {
         seen.starts_with("GET http://vendor.example/v1 HTTP/1.1\r\n"),
         "{seen}"
     );
+}
+
+/// Runs [`calls_under_a_proxy_environment`] in a process of its own: the environment belongs to all tests.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_environments_proxy_is_asked_only_when_wanted() {
+    let proxy = Server::answering(whole("200 OK", "", "by proxy")).await;
+    let url = format!("http://{}", proxy.address);
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "answers::calls_under_a_proxy_environment"])
+        .env("HTTP_PROXY", &url)
+        .env("http_proxy", &url)
+        .env("LLM_HTTP_TEST_CHILD", "1")
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .env_remove("REQUEST_METHOD")
+        .output();
+    let output = child.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(proxy.connections(), 1);
+}
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether this is the child process of the test above"
+)]
+async fn calls_under_a_proxy_environment() {
+    if std::env::var("LLM_HTTP_TEST_CHILD").is_err() {
+        return;
+    }
+    let url = "http://no-such-host.invalid/";
+    assert!(transport().send(&cx(), HttpRequest::get(url)).await.is_err());
+    let asking = ReqwestTransport::builder()
+        .with_environment_proxy()
+        .build()
+        .unwrap();
+    let response = asking.send(&cx(), HttpRequest::get(url)).await.unwrap();
+    assert_eq!(response.body.read_all(100).await.unwrap(), "by proxy");
 }

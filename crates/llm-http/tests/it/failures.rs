@@ -317,3 +317,13 @@ async fn an_address_that_cannot_be_called_is_a_config_error() {
         assert_eq!(facts(&error), (ErrorKind::Config, Phase::NotSent), "{url}");
     }
 }
+
+#[cfg(not(feature = "rustls"))]
+#[tokio::test]
+async fn https_without_the_feature_says_which_feature_is_missing() {
+    let error = get("https://127.0.0.1:1/".into()).await.unwrap_err();
+    assert_eq!(facts(&error), (ErrorKind::Config, Phase::NotSent));
+    assert!(error.message().contains("`rustls`"), "{error}");
+    let builder = ReqwestTransport::builder().with_root_certificates("any");
+    assert_eq!(builder.build().unwrap_err().kind(), ErrorKind::Config);
+}
