@@ -1,1 +1,39 @@
 #![doc = include_str!("../README.md")]
+#![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
+pub mod candidate;
+pub mod constraint;
+pub mod decision;
+pub mod engine;
+pub mod executor;
+pub mod facts;
+pub mod needs;
+pub mod observer;
+pub mod pairing;
+pub mod policy;
+pub mod ranker;
+pub mod router;
+pub mod selector;
+
+pub use candidate::Candidate;
+pub use constraint::{
+    CandidateModelConstraint, CandidateRejection, CapabilityConstraint, Constraint, Findings,
+    ModelConstraint, Note,
+};
+pub use decision::{
+    AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, PlannedCandidate, RoutingDecision,
+    ScoreRecord,
+};
+pub use engine::RoutingEngine;
+pub use executor::{PlanExecutor, Served};
+pub use facts::Facts;
+pub use needs::{CallMode, Needs};
+pub use observer::PlanObserver;
+pub use pairing::Pairing;
+pub use policy::RoutingPolicy;
+pub use ranker::{PriorityRanker, Ranker, Score};
+pub use router::Router;
+pub use selector::{Best, Contender, Selection, Selector};
+
+#[cfg(test)]
+mod test_driver;

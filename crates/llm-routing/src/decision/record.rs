@@ -1,0 +1,223 @@
+//! The decision as plain data, with a stable JSON form.
+
+use crate::constraint::{CandidateRejection, Note};
+use crate::facts::Facts;
+use llm_core::{Availability, Error, ModelId, UnavailableReason};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A decision as plain data: what is kept, compared, shown and replayed.
+///
+/// # JSON, version 1
+///
+/// Every field is always there, in this order; what is unknown or absent is `null`, an empty list or an
+/// empty object. New fields may be added within a version; a field that is renamed, removed or given another
+/// meaning raises `version`.
+///
+/// ```json
+/// {
+///   "version": 1,
+///   "policy": "default",
+///   "selected": "local",
+///   "fallbacks": ["cloud"],
+///   "evaluations": [
+///     {
+///       "candidate": "local",
+///       "name": "local",
+///       "group": 0,
+///       "model_asked": "demo-small",
+///       "model": "demo-small",
+///       "eligible": true,
+///       "score": { "value": 10.0, "ranker": "priority", "facts": { "set_by": "candidate" } },
+///       "rejections": [],
+///       "notes": [{ "source": "capability", "code": "unknown_tools", "description": "…" }],
+///       "availability": { "available": false, "reason": "breaker_open", "available_in_ms": 12000 }
+///     }
+///   ]
+/// }
+/// ```
+///
+/// A rejection is `{ "constraint", "code", "description", "facts" }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DecisionRecord {
+    /// Of this form: 1.
+    pub version: u32,
+    /// The name of the policy that decided.
+    pub policy: Arc<str>,
+    /// The id of the candidate that is asked first; absent: none can serve.
+    pub selected: Option<Arc<str>>,
+    /// The ids of those that are asked after it, in order.
+    pub fallbacks: Vec<Arc<str>>,
+    /// What was found of every candidate, in the order they were given.
+    pub evaluations: Vec<Evaluation>,
+}
+
+impl DecisionRecord {
+    /// The version of the JSON form that this crate writes.
+    pub const VERSION: u32 = 1;
+
+    pub(crate) fn new(policy: Arc<str>, plan: Vec<Arc<str>>, evaluations: Vec<Evaluation>) -> Self {
+        let mut plan = plan.into_iter();
+        DecisionRecord {
+            version: Self::VERSION,
+            policy,
+            selected: plan.next(),
+            fallbacks: plan.collect(),
+            evaluations,
+        }
+    }
+}
+
+/// What was found of one candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Evaluation {
+    /// Its id.
+    pub candidate: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its group.
+    pub group: u32,
+    /// The model it would be asked for; absent: its stack's default.
+    pub model_asked: Option<ModelId>,
+    /// The model that would serve; absent: its stack takes no such model.
+    pub model: Option<ModelId>,
+    /// May it be in the plan?
+    pub eligible: bool,
+    /// How good it is; absent: rejected, or no ranker knows anything.
+    pub score: Option<ScoreRecord>,
+    /// Every reason why it cannot serve.
+    pub rejections: Vec<CandidateRejection>,
+    /// What else should be known.
+    pub notes: Vec<Note>,
+    /// Could it be called at the moment of the decision? It is asked again at its turn, and then skipped, so
+    /// this rejects nobody. Absent: without a model there is nothing to ask about.
+    pub availability: Option<AvailabilityRecord>,
+}
+
+/// A score as it stands in a decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ScoreRecord {
+    /// The higher, the better.
+    pub value: f64,
+    /// Which ranker gave it; `composite`: several did.
+    pub ranker: Cow<'static, str>,
+    /// The figures behind it; for a composite the parts, by ranker.
+    pub facts: Facts,
+}
+
+impl ScoreRecord {
+    pub(crate) fn new(value: f64, ranker: &str, facts: Facts) -> Self {
+        ScoreRecord {
+            value,
+            ranker: ranker.to_owned().into(),
+            facts,
+        }
+    }
+}
+
+/// An availability as it stands in a decision: moments are written as durations from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AvailabilityRecord {
+    /// Could it be called?
+    pub available: bool,
+    /// Why not.
+    pub reason: Option<UnavailableReason>,
+    /// For how long, where known.
+    pub available_in_ms: Option<u64>,
+}
+
+impl AvailabilityRecord {
+    pub(crate) fn new(availability: Availability, now: Instant) -> Self {
+        let (reason, until) = match availability {
+            Availability::Unavailable { reason, until } => (Some(reason), until),
+            _ => (None, None),
+        };
+        let left = until.map(|until| until.saturating_duration_since(now).as_millis());
+        AvailabilityRecord {
+            available: availability.is_available(),
+            reason,
+            available_in_ms: left.map(|left| u64::try_from(left).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+/// Every evaluation of a decision that found nobody: the source of a `NoEligibleCandidate` error.
+///
+/// ```
+/// use llm_core::Error;
+/// use llm_routing::Evaluations;
+/// fn why(error: &Error) -> String {
+///     match Evaluations::of(error) {
+///         Some(evaluations) => evaluations.record().explain(),
+///         None => error.to_string(),
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Evaluations(DecisionRecord);
+
+impl Evaluations {
+    pub(crate) fn new(record: DecisionRecord) -> Self {
+        Evaluations(record)
+    }
+
+    /// Those that an error carries.
+    pub fn of(error: &Error) -> Option<&Evaluations> {
+        error.source()?.downcast_ref()
+    }
+
+    /// What was found of every candidate, in the order they were given.
+    pub fn all(&self) -> &[Evaluation] {
+        &self.0.evaluations
+    }
+
+    /// The same as a decision without a selected candidate.
+    pub fn record(&self) -> &DecisionRecord {
+        &self.0
+    }
+
+    /// Ids and codes on one line, for an error's message: `a (missing_tools, missing_vision), b (model_mismatch)`.
+    pub(crate) fn summary(&self) -> String {
+        /// More than these nobody reads in a log line.
+        const SHOWN: usize = 10;
+        let one = |evaluation: &Evaluation| {
+            let codes: Vec<_> = evaluation
+                .rejections
+                .iter()
+                .map(|rejection| &*rejection.code)
+                .collect();
+            let codes = if codes.is_empty() {
+                "left out".to_owned()
+            } else {
+                codes.join(", ")
+            };
+            format!("{} ({codes})", evaluation.candidate)
+        };
+        let mut parts: Vec<_> = self.all().iter().take(SHOWN).map(one).collect();
+        if self.all().len() > SHOWN {
+            parts.push(format!("and {} more", self.all().len() - SHOWN));
+        }
+        parts.join(", ")
+    }
+}
+
+impl fmt::Display for Evaluations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "policy {} evaluated {} candidates",
+            self.0.policy,
+            self.all().len()
+        )
+    }
+}
+
+impl StdError for Evaluations {}

@@ -1,0 +1,307 @@
+//! The executor: runs a plan and decides nothing.
+
+mod commit;
+mod log;
+mod outcome;
+mod verdict;
+
+use crate::decision::{PlannedCandidate, RoutingDecision};
+use crate::observer::{Observers, PlanObserver};
+use commit::{Committed, open};
+use llm_core::{
+    Attempt, Availability, CallContext, ChatRequest, ChatResponse, ChatStream, Error, Phase, Result, Skip,
+};
+use log::AttemptLog;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use verdict::{Next, WindowBar};
+
+/// Runs a [`RoutingDecision`]: asks its candidates in their order, each for its own model, until one serves
+/// or the rules say stop. Cheap to clone.
+///
+/// It never adds, reorders or swaps anything. At its turn a candidate may be
+///
+/// - **skipped**, when it is not available at that moment;
+/// - **passed over**, when an earlier one found the input too long and this one's context window is known to
+///   be no larger;
+/// - **asked**. When it fails, the error's [verdict](llm_core::Verdict) says whether the next may be asked:
+///   content filters only with [`with_content_filter_failover`](Self::with_content_filter_failover), refusals
+///   such as `Unsupported` only if the candidate is itself a router, bad credentials with an alarm.
+///
+/// Everything that reaches the caller carries what was tried: [`ChatResponse::attempts`],
+/// [`ChatStream::attempts`], [`Error::attempts`] and [`Error::skipped`]. An attempt stands there under its
+/// candidate's id. Where the candidate's stack keeps a log of its own, that takes the attempt's place: tries
+/// of a retry layer stand under the candidate's id, those of an inner router under `outer/inner`.
+///
+/// When nobody is left, the error takes kind, scope and hint of the failure that may be retried soonest, else
+/// of the last one, and is marked [exhausted](Error::is_exhausted). When everybody was skipped, it is
+/// `RateLimit` or `Overloaded`, with the time until the first is back as its hint.
+///
+/// While others remain that could be asked, a candidate may not queue
+/// ([`CallContext::max_queue_wait`] is zero); the last one may for as long as the caller's context says.
+#[derive(Clone, Default)]
+pub struct PlanExecutor {
+    content_filter_failover: bool,
+    may_fail_over: Option<Arc<Predicate>>,
+    observers: Observers,
+}
+
+type Predicate = dyn Fn(&Error, &PlannedCandidate) -> bool + Send + Sync;
+
+impl PlanExecutor {
+    /// By the verdict table alone.
+    pub fn new() -> Self {
+        PlanExecutor::default()
+    }
+
+    /// May the next candidate be asked when one filtered the content? No by default.
+    #[must_use]
+    pub fn with_content_filter_failover(mut self, allowed: bool) -> Self {
+        self.content_filter_failover = allowed;
+        self
+    }
+
+    /// Asks this too before moving on. It can only narrow: where the verdict says stop, it is not asked.
+    ///
+    /// ```
+    /// use llm_core::ErrorKind;
+    /// use llm_routing::PlanExecutor;
+    /// let careful = PlanExecutor::new().with_failover_if(|error, _candidate| error.kind() != ErrorKind::Auth);
+    /// ```
+    #[must_use]
+    pub fn with_failover_if(
+        mut self,
+        predicate: impl Fn(&Error, &PlannedCandidate) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.may_fail_over = Some(Arc::new(predicate));
+        self
+    }
+
+    /// One more observer.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn PlanObserver>) -> Self {
+        self.observers.add(observer);
+        self
+    }
+
+    pub(crate) fn observers(&self) -> &Observers {
+        &self.observers
+    }
+
+    /// Runs the plan for a whole answer.
+    ///
+    /// # Errors
+    /// What stopped the plan: a candidate's failure that no other can mend, `Timeout` with scope `Request`
+    /// when the deadline passed, or the outcome of exhaustion; see the type.
+    ///
+    /// # Cancellation
+    /// Dropping the future drops the attempt that is under way; nothing else is asked.
+    pub async fn chat(
+        &self,
+        cx: &CallContext,
+        plan: &RoutingDecision,
+        request: &ChatRequest,
+    ) -> Result<ChatResponse> {
+        let ask = |cx: CallContext, planned: &PlannedCandidate| {
+            let (stack, request) = (planned.stack().clone(), planned.request(request));
+            async move { stack.chat(&cx, &request).await }
+        };
+        let mut served = self.walk(cx, plan, ask).await?;
+        let inner_log = std::mem::take(&mut served.value.attempts);
+        let mut response = served.report(self, cx, inner_log);
+        response.value.attempts = response.attempts;
+        Ok(response.value)
+    }
+
+    /// Runs the plan for a stream.
+    ///
+    /// It returns at the commit point: when a candidate's first event with content is there, or its finish.
+    /// What came before is handed out first; from then on every event passes at once, and failures come in
+    /// the stream, because nothing is replayed once the caller has seen content.
+    ///
+    /// # Errors
+    /// As [`chat`](Self::chat), for everything before the commit point.
+    ///
+    /// # Cancellation
+    /// Dropping the future or the stream drops the attempt that is under way; nothing else is asked.
+    pub async fn chat_stream(
+        &self,
+        cx: &CallContext,
+        plan: &RoutingDecision,
+        request: &ChatRequest,
+    ) -> Result<ChatStream> {
+        let ask = |cx: CallContext, planned: &PlannedCandidate| {
+            let (stack, request) = (planned.stack().clone(), planned.request(request));
+            async move { open(&*stack, &cx, &request).await }
+        };
+        let served = self.walk(cx, plan, ask).await?;
+        Ok(Committed::stream(served, self.observers.clone(), cx.clone()))
+    }
+
+    /// Runs the plan for any kind of attempt: `attempt` is called for one candidate after another, with the
+    /// context of that attempt, and must ask that candidate for its model
+    /// ([`PlannedCandidate::model`]). An attempt ends at its commit point: once it has returned `Ok`, nobody
+    /// else is asked.
+    ///
+    /// # Errors
+    /// As [`chat`](Self::chat).
+    ///
+    /// # Cancellation
+    /// Dropping the future drops the attempt that is under way; nothing else is asked.
+    pub async fn run<'p, T, F, Fut>(
+        &self,
+        cx: &CallContext,
+        plan: &'p RoutingDecision,
+        attempt: F,
+    ) -> Result<Served<'p, T>>
+    where
+        T: Send,
+        F: FnMut(CallContext, &'p PlannedCandidate) -> Fut + Send,
+        Fut: Future<Output = Result<T>> + Send,
+    {
+        let served = self.walk(cx, plan, attempt).await?;
+        Ok(served.report(self, cx, Vec::new()))
+    }
+
+    /// The rules of the type, in order.
+    async fn walk<'p, T, F, Fut>(
+        &self,
+        cx: &CallContext,
+        plan: &'p RoutingDecision,
+        mut attempt: F,
+    ) -> Result<Served<'p, T>>
+    where
+        T: Send,
+        F: FnMut(CallContext, &'p PlannedCandidate) -> Fut + Send,
+        Fut: Future<Output = Result<T>> + Send,
+    {
+        let clock = cx.clock();
+        let mut log = AttemptLog::default();
+        let mut bar = WindowBar::default();
+        let mut rest = plan.plan();
+        while let Some((planned, later)) = rest.split_first() {
+            rest = later;
+            if !bar.admits(planned) {
+                continue;
+            }
+            if let Err(expired) = cx.check_deadline() {
+                return Err(log.stopped(expired));
+            }
+            if let Availability::Unavailable { reason, until } = planned.availability() {
+                let left = until.map(|until| until.saturating_duration_since(clock.now()));
+                let skip = Skip::new(planned.id(), reason, left);
+                log::trace_skip(&skip);
+                self.observers
+                    .tell(|observer| observer.on_skipped(cx, planned, &skip));
+                log.skip(skip);
+                continue;
+            }
+            let others_remain = later
+                .iter()
+                .any(|other| bar.admits(other) && other.availability().is_available());
+            let attempt_cx = attempt_context(cx, log.attempts().len(), others_remain);
+            let start = clock.now();
+            let outcome = attempt(attempt_cx, planned).await;
+            let elapsed = clock.now().saturating_duration_since(start);
+            let error = match outcome {
+                Ok(value) => return Ok(Served::new(value, planned, elapsed, log.into_attempts())),
+                Err(error) => before_commit(error),
+            };
+            let next = self.next(&error, planned);
+            log.fail(planned, &error, elapsed);
+            if next == Next::Stop {
+                return Err(log.stopped(error));
+            }
+            log::trace_failure(planned, &error, elapsed);
+            self.observers
+                .tell(|observer| observer.on_failed(cx, planned, &error, elapsed));
+            if next == Next::Larger {
+                bar.raise(planned);
+            }
+            log.remember(planned, error);
+        }
+        Err(log.nobody_left())
+    }
+
+    /// The verdict, narrowed by this executor's own rules.
+    fn next(&self, error: &Error, planned: &PlannedCandidate) -> Next {
+        let next = verdict::next(error, planned, self.content_filter_failover);
+        match &self.may_fail_over {
+            Some(may) if next != Next::Stop && !may(error, planned) => Next::Stop,
+            _ => next,
+        }
+    }
+}
+
+impl fmt::Debug for PlanExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlanExecutor")
+            .field("content_filter_failover", &self.content_filter_failover)
+            .field(
+                "may_fail_over",
+                &self.may_fail_over.as_ref().map(|_| "a predicate"),
+            )
+            .field("observers", &self.observers)
+            .finish()
+    }
+}
+
+/// The context of one attempt: its number, and no queueing while somebody else could be asked instead.
+fn attempt_context(cx: &CallContext, tried: usize, others_remain: bool) -> CallContext {
+    let tried = u32::try_from(tried).unwrap_or(u32::MAX);
+    let attempt_cx = cx.clone().with_attempt(cx.attempt().saturating_add(tried));
+    if others_remain {
+        attempt_cx.with_max_queue_wait(Duration::ZERO)
+    } else {
+        attempt_cx
+    }
+}
+
+/// Whatever a driver thinks, nothing of this attempt has reached our caller.
+fn before_commit(error: Error) -> Error {
+    match error.phase() {
+        Phase::Streaming => error.with_phase(Phase::Sent),
+        _ => error,
+    }
+}
+
+/// What an attempt brought, and who served it.
+#[derive(Debug)]
+#[non_exhaustive]
+#[must_use = "this is the answer"]
+pub struct Served<'p, T> {
+    /// What the attempt returned.
+    pub value: T,
+    /// Who served.
+    pub candidate: &'p PlannedCandidate,
+    /// From the start of that attempt to its return.
+    pub elapsed: Duration,
+    /// What was tried, the attempt that served included.
+    pub attempts: Vec<Attempt>,
+}
+
+impl<'p, T> Served<'p, T> {
+    /// Before its own attempt is in the log.
+    fn new(value: T, candidate: &'p PlannedCandidate, elapsed: Duration, attempts: Vec<Attempt>) -> Self {
+        Served {
+            value,
+            candidate,
+            elapsed,
+            attempts,
+        }
+    }
+
+    /// Puts its own attempt into the log, and tells the observers.
+    fn report(mut self, executor: &PlanExecutor, cx: &CallContext, inner_log: Vec<Attempt>) -> Self {
+        log::add_served(&mut self.attempts, self.candidate, self.elapsed, inner_log);
+        let (candidate, elapsed) = (self.candidate, self.elapsed);
+        executor
+            .observers
+            .tell(|observer| observer.on_served(cx, candidate, elapsed));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

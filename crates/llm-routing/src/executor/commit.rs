@@ -1,0 +1,170 @@
+//! Streams up to their commit point and after it.
+
+use super::log;
+use super::{Observers, Served};
+use crate::decision::PlannedCandidate;
+use futures_core::Stream;
+use llm_core::{
+    Attempt, CallContext, ChatDriver, ChatEvent, ChatRequest, ChatStream, Error, ErrorKind, Phase, Result,
+};
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+/// A stream at its commit point.
+#[derive(Debug)]
+pub(super) struct Opened {
+    /// What came up to and including the committing event.
+    held: VecDeque<ChatEvent>,
+    rest: ChatStream,
+}
+
+/// Asks for a stream and reads it to its commit point: the first event with content, or the finish of an
+/// answer without any.
+///
+/// What fails before that is this attempt's failure, whether it came as the call's error or in the stream.
+pub(super) async fn open(stack: &dyn ChatDriver, cx: &CallContext, request: &ChatRequest) -> Result<Opened> {
+    let mut rest = stack.chat_stream(cx, request).await?;
+    let mut held = VecDeque::new();
+    while let Some(event) = rest.next_event().await {
+        match event? {
+            // it proves life to whoever waits, and nobody does yet
+            ChatEvent::KeepAlive => {}
+            event => {
+                let commits = event.is_content() || matches!(event, ChatEvent::Finish { .. });
+                held.push_back(event);
+                if commits {
+                    return Ok(Opened { held, rest });
+                }
+            }
+        }
+    }
+    let message = "the stream ended before its finish and without an error";
+    Err(Error::new(ErrorKind::Interrupted, message).with_phase(Phase::Sent))
+}
+
+/// The rest of a committed stream. Failures go to the caller: nothing is replayed.
+pub(super) struct Committed {
+    held: VecDeque<ChatEvent>,
+    rest: Pin<Box<dyn Stream<Item = Result<ChatEvent>> + Send>>,
+    /// Absent once the end was seen.
+    end: Option<End>,
+}
+
+/// What is needed to report how it ended.
+struct End {
+    cx: CallContext,
+    observers: Observers,
+    planned: PlannedCandidate,
+    /// What was tried, the attempt that serves included, as its last.
+    attempts: Vec<Attempt>,
+    /// How many of these came before this candidate.
+    earlier: usize,
+    elapsed: Duration,
+    committed_at: Instant,
+}
+
+impl Committed {
+    pub(super) fn stream(served: Served<'_, Opened>, observers: Observers, cx: CallContext) -> ChatStream {
+        let Served {
+            value: Opened { held, rest },
+            candidate,
+            elapsed,
+            mut attempts,
+        } = served;
+        let earlier = attempts.len();
+        log::add_served(&mut attempts, candidate, elapsed, rest.attempts().to_vec());
+        let committed_at = cx.clock().now();
+        let end = End {
+            cx,
+            observers,
+            planned: candidate.clone(),
+            attempts: attempts.clone(),
+            earlier,
+            elapsed,
+            committed_at,
+        };
+        rest.map_events(|rest| Committed {
+            held,
+            rest,
+            end: Some(end),
+        })
+        .with_attempts(attempts)
+    }
+
+    fn pass(&mut self, event: ChatEvent) -> Poll<Option<Result<ChatEvent>>> {
+        if let ChatEvent::Finish { .. } = event
+            && let Some(end) = self.end.take()
+        {
+            let (cx, planned, elapsed) = (&end.cx, &end.planned, end.elapsed);
+            end.observers
+                .tell(|observer| observer.on_served(cx, planned, elapsed));
+        }
+        Poll::Ready(Some(Ok(event)))
+    }
+}
+
+impl End {
+    /// An error in the stream, with what was tried, this attempt included.
+    fn interrupted(mut self, error: Error) -> Error {
+        let since_commit = self.cx.clock().now().saturating_duration_since(self.committed_at);
+        let error = error.with_phase(Phase::Streaming);
+        if error.attempts().is_empty() {
+            // its last try did not serve after all
+            self.attempts.pop();
+        } else {
+            // the stack's own log knows how it went on
+            self.attempts.truncate(self.earlier);
+        }
+        log::add_failed(
+            &mut self.attempts,
+            &self.planned,
+            &error,
+            self.elapsed + since_commit,
+        );
+        let error = error.with_attempts(self.attempts);
+        let (cx, planned) = (&self.cx, &self.planned);
+        self.observers
+            .tell(|observer| observer.on_interrupted(cx, planned, &error));
+        error
+    }
+}
+
+impl Stream for Committed {
+    type Item = Result<ChatEvent>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(event) = self.held.pop_front() {
+            return self.pass(event);
+        }
+        if self.end.is_none() {
+            return Poll::Ready(None);
+        }
+        match self.rest.as_mut().poll_next(task) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(Ok(event))) => self.pass(event),
+            Poll::Ready(Some(Err(error))) => {
+                let error = match self.end.take() {
+                    Some(end) => end.interrupted(error),
+                    None => error,
+                };
+                Poll::Ready(Some(Err(error)))
+            }
+            Poll::Ready(None) => {
+                self.end = None;
+                Poll::Ready(None)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Committed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Committed")
+            .field("held", &self.held.len())
+            .field("over", &self.end.is_none())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,66 @@
+//! What a request needs, derived once from the typed request.
+
+use llm_core::{Capability, ChatRequest, capability};
+
+/// The caller's verb: whole answer or stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallMode {
+    /// The whole answer at once.
+    Plain,
+    /// The answer as it comes.
+    Streaming,
+}
+
+/// What a request needs of whoever serves it. Derived, never declared: pictures in a message need vision,
+/// tools need tool calling.
+///
+/// ```
+/// use llm_core::{Capability, ChatRequest, ToolSpec};
+/// use llm_routing::{CallMode, Needs};
+/// let request = ChatRequest::user("What is the weather?").with_tools([ToolSpec::new("weather")]);
+/// let needs = Needs::of(&request, CallMode::Streaming);
+/// assert_eq!(needs.capabilities(), [Capability::Tools, Capability::Streaming]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Needs {
+    capabilities: Vec<Capability>,
+    mode: CallMode,
+}
+
+impl Needs {
+    /// What this request needs when it is asked in this way.
+    pub fn of(request: &ChatRequest, mode: CallMode) -> Self {
+        let mut capabilities = capability::needs(request);
+        if mode == CallMode::Streaming {
+            capabilities.push(Capability::Streaming);
+            capabilities.sort_unstable();
+        }
+        Needs { capabilities, mode }
+    }
+
+    /// The abilities, in the order of [`Capability::ALL`].
+    pub fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    /// How it is asked.
+    pub fn mode(&self) -> CallMode {
+        self.mode
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stream_needs_streaming() {
+        let request = ChatRequest::user("hi");
+        assert!(Needs::of(&request, CallMode::Plain).capabilities().is_empty());
+        let streamed = Needs::of(&request, CallMode::Streaming);
+        assert_eq!(streamed.capabilities(), [Capability::Streaming]);
+        assert_eq!(streamed.mode(), CallMode::Streaming);
+    }
+}

@@ -1,0 +1,70 @@
+//! Selectors order the candidates that are left: the first is asked first, the rest are its fallbacks.
+
+mod best;
+
+use crate::candidate::Candidate;
+use llm_core::ResolvedModel;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub use best::Best;
+
+/// Orders the eligible candidates of one group.
+///
+/// Groups are the engine's business: it calls the selector once for each, lowest group first, so no selector
+/// can move a candidate across groups.
+pub trait Selector: Debug + Send + Sync + 'static {
+    /// What decisions call it.
+    fn name(&self) -> &str;
+
+    /// Places in [`Selection::contenders`], best first. A contender that is left out is not in the plan;
+    /// naming one twice or naming a place that does not exist fails the decision.
+    fn order(&self, selection: &Selection<'_>) -> Vec<usize>;
+}
+
+impl<S: Selector + ?Sized> Selector for Arc<S> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+    fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
+        (**self).order(selection)
+    }
+}
+
+/// What a selector chooses from.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Selection<'a> {
+    /// The eligible candidates of one group, in the order they were given.
+    pub contenders: &'a [Contender<'a>],
+}
+
+impl<'a> Selection<'a> {
+    /// Chooses from these; for the engine, and for testing selectors of your own.
+    pub fn new(contenders: &'a [Contender<'a>]) -> Self {
+        Selection { contenders }
+    }
+}
+
+/// One eligible candidate.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Contender<'a> {
+    /// Who.
+    pub candidate: &'a Candidate,
+    /// The model it would serve with; absent: not known, and no constraint minded.
+    pub resolved: Option<&'a ResolvedModel>,
+    /// Its score; absent: nobody gave one.
+    pub score: Option<f64>,
+}
+
+impl<'a> Contender<'a> {
+    /// A candidate with its score.
+    pub fn new(candidate: &'a Candidate, resolved: Option<&'a ResolvedModel>, score: Option<f64>) -> Self {
+        Contender {
+            candidate,
+            resolved,
+            score,
+        }
+    }
+}

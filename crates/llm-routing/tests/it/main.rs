@@ -1,0 +1,9 @@
+//! What the crate promises, through its public interface only.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+mod fleet;
+mod readme;
+mod record;
+mod reference;
+mod walk;
