@@ -53,8 +53,8 @@ pub enum Piece {
     Delay(Duration),
     /// Nothing, for ever.
     Hang,
-    /// These bytes again and again, for ever.
-    Endless(Bytes),
+    /// These bytes so many times, each time as a piece of its own. `usize::MAX` is for ever.
+    Repeat(Bytes, usize),
 }
 
 impl From<&str> for Piece {
@@ -232,7 +232,7 @@ impl Answer {
         self
     }
 
-    /// The bytes of the body, joined, without what is endless.
+    /// The bytes of the body, joined, without what is repeated.
     pub fn body_bytes(&self) -> Vec<u8> {
         let mut body = Vec::new();
         for piece in &self.pieces {

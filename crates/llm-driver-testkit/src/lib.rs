@@ -4,14 +4,26 @@
 mod answer;
 mod clock;
 mod deadline;
+mod difference;
+mod expect;
 mod faults;
+pub mod fixture;
+mod harness;
 mod log;
 mod recorded;
+mod report;
+mod scenario;
 pub mod scripted;
 pub mod server;
+mod subject;
+pub mod suite;
 
 pub use answer::{Answer, End, Framing, Piece};
 pub use clock::TestClock;
+pub use expect::Expectation;
+pub use fixture::Fixture;
+pub use harness::{Endpoint, Harness};
 pub use recorded::{Progress, RecordedRequest};
+pub use scenario::{Finding, Outcome};
 pub use scripted::{Exhausted, RecordedCall, Reply, ScriptedDriver, ScriptedTransport, Step};
 pub use server::{Connections, FakeServer};

@@ -76,6 +76,14 @@ impl ScriptedTransport {
         self.script().push(answer);
     }
 
+    /// Puts these answers in the place of all that were not played yet.
+    pub fn set_answers(&self, answers: impl IntoIterator<Item = Answer>) {
+        let mut script = self.script();
+        let exhausted = script.exhausted;
+        *script = Script::new(answers);
+        script.exhausted = exhausted;
+    }
+
     /// What was sent so far.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.log.lines()
@@ -190,8 +198,9 @@ async fn next(playing: &mut Playing) -> Result<Option<Bytes>> {
             Some(Piece::Bytes(bytes)) => return Ok(Some(bytes)),
             Some(Piece::Delay(delay)) => tokio::time::sleep(delay).await,
             Some(Piece::Hang) => return pending().await,
-            Some(Piece::Endless(bytes)) => {
-                playing.pieces.push_front(Piece::Endless(bytes.clone()));
+            Some(Piece::Repeat(_, 0)) => {}
+            Some(Piece::Repeat(bytes, times)) => {
+                playing.pieces.push_front(Piece::Repeat(bytes.clone(), times - 1));
                 return Ok(Some(bytes));
             }
             None => {

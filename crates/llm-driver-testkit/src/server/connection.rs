@@ -83,9 +83,11 @@ impl Connection {
                 Piece::Bytes(bytes) => self.write_piece(entry, bytes, marking).await?,
                 Piece::Delay(delay) => self.wait(Some(*delay)).await?,
                 Piece::Hang => self.wait(None).await?,
-                Piece::Endless(bytes) => loop {
-                    self.write_piece(entry, bytes, marking).await?;
-                },
+                Piece::Repeat(bytes, times) => {
+                    for _ in 0..*times {
+                        self.write_piece(entry, bytes, marking).await?;
+                    }
+                }
             }
         }
         match answer.end {

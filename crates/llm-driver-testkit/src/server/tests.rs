@@ -103,7 +103,7 @@ async fn a_client_that_goes_away_is_noticed_whatever_the_server_does() {
         Answer::status(200).with_pause(Duration::from_secs(600)),
         Answer::status(200).with_piece("a").with_end(End::Hang),
         Answer::status(200).with_piece(Piece::Hang),
-        Answer::status(200).with_piece(Piece::Endless(Bytes::from_static(&[b'x'; 4096]))),
+        Answer::status(200).with_piece(Piece::Repeat(Bytes::from_static(&[b'x'; 4096]), usize::MAX)),
         Answer::status(200)
             .with_piece("abc".repeat(1000))
             .drip(1, Duration::from_millis(50)),
