@@ -225,7 +225,13 @@ impl StreamDecoder {
     pub(super) fn feed_json(&mut self, data: &str, out: &mut Vec<ChatEvent>) -> Result<()> {
         if data.trim_start().starts_with('[') {
             // Some gateways wrap an error into a list; an answer never is one.
-            return Err(self.in_band_error(data));
+            let wrapped =
+                serde_json::from_str::<Vec<Map<String, Value>>>(data).is_ok_and(|list| !list.is_empty());
+            if wrapped {
+                return Err(self.in_band_error(data));
+            }
+            let message = "a list came where an answer was expected";
+            return Err(Error::new(ErrorKind::Protocol, message).with_phase(self.phase()));
         }
         let mut warnings = Vec::new();
         let read =
@@ -411,5 +417,24 @@ fn kind_of_word(word: &str) -> FinishKind {
         "content_filter" => FinishKind::ContentFilter,
         "error" | "insufficient_system_resource" => FinishKind::ModelFault,
         _ => FinishKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(data: &str) -> Error {
+        let mut decoder = StreamDecoder::new(&Dialect::openai(), DecodeOptions::default());
+        decoder.feed("", data, &mut Vec::new()).unwrap_err()
+    }
+
+    #[test]
+    fn a_list_is_an_error_only_where_it_holds_one() {
+        let wrapped = error_of(r#"[{"error":{"message":"try later","code":"rate_limit_exceeded"}}]"#);
+        assert_eq!(wrapped.kind(), ErrorKind::RateLimit);
+        for garbage in ["[]", "[1]", "[\u{fffd}DONE]", "[{\"half\":"] {
+            assert_eq!(error_of(garbage).kind(), ErrorKind::Protocol, "{garbage}");
+        }
     }
 }
