@@ -89,9 +89,14 @@ impl Candidate {
         &self.0.id
     }
 
+    /// The name, else the id, shared.
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        self.0.name.as_ref().unwrap_or(&self.0.id)
+    }
+
     /// What people call it: its name, else its id.
     pub fn name(&self) -> &str {
-        self.0.name.as_deref().unwrap_or(&self.0.id)
+        self.shared_name()
     }
 
     /// What is called.

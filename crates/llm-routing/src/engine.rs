@@ -203,7 +203,7 @@ impl<'a> Considered<'a> {
         let resolved = candidate.resolve(named);
         let evaluation = Evaluation {
             candidate: candidate.shared_id().clone(),
-            name: candidate.name().into(),
+            name: candidate.shared_name().clone(),
             group: candidate.group(),
             model_asked: candidate.model().or(named).cloned(),
             model: resolved.as_ref().ok().map(|resolved| resolved.id.clone()),

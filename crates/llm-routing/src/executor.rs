@@ -34,6 +34,9 @@ use verdict::{Next, WindowBar};
 /// candidate's id. Where the candidate's stack keeps a log of its own, that takes the attempt's place: tries
 /// of a retry layer stand under the candidate's id, those of an inner router under `outer/inner`.
 ///
+/// A [raw body](llm_core::RawRequest) in the context stays there: drivers of its format put the candidate's
+/// model into it.
+///
 /// When nobody is left, the error takes kind, scope and hint of the failure that may be retried soonest, else
 /// of the last one, and is marked [exhausted](Error::is_exhausted). When everybody was skipped, it is
 /// `RateLimit` or `Overloaded`, with the time until the first is back as its hint.

@@ -9,7 +9,7 @@ pub enum CallMode {
     /// The whole answer at once.
     Plain,
     /// The answer as it comes.
-    Streaming,
+    Stream,
 }
 
 /// What a request needs of whoever serves it. Derived, never declared: pictures in a message need vision,
@@ -19,7 +19,7 @@ pub enum CallMode {
 /// use llm_core::{Capability, ChatRequest, ToolSpec};
 /// use llm_routing::{CallMode, Needs};
 /// let request = ChatRequest::user("What is the weather?").with_tools([ToolSpec::new("weather")]);
-/// let needs = Needs::of(&request, CallMode::Streaming);
+/// let needs = Needs::of(&request, CallMode::Stream);
 /// assert_eq!(needs.capabilities(), [Capability::Tools, Capability::Streaming]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Needs {
     /// What this request needs when it is asked in this way.
     pub fn of(request: &ChatRequest, mode: CallMode) -> Self {
         let mut capabilities = capability::needs(request);
-        if mode == CallMode::Streaming {
+        if mode == CallMode::Stream {
             capabilities.push(Capability::Streaming);
             capabilities.sort_unstable();
         }
@@ -59,8 +59,8 @@ mod tests {
     fn only_a_stream_needs_streaming() {
         let request = ChatRequest::user("hi");
         assert!(Needs::of(&request, CallMode::Plain).capabilities().is_empty());
-        let streamed = Needs::of(&request, CallMode::Streaming);
+        let streamed = Needs::of(&request, CallMode::Stream);
         assert_eq!(streamed.capabilities(), [Capability::Streaming]);
-        assert_eq!(streamed.mode(), CallMode::Streaming);
+        assert_eq!(streamed.mode(), CallMode::Stream);
     }
 }

@@ -209,7 +209,7 @@ impl ChatDriver for Router {
 
     async fn chat_stream(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatStream> {
         let request = self.free_of_own_model(request);
-        let decision = self.plan(cx, &request, CallMode::Streaming)?;
+        let decision = self.plan(cx, &request, CallMode::Stream)?;
         self.executor.chat_stream(cx, &decision, &request).await
     }
 }

@@ -8,7 +8,10 @@ use crate::pairing::Pairing;
 /// the request names none either. (A name that comes with the request is
 /// [`ModelConstraint`](super::ModelConstraint)'s.) Code: `candidate_model_unsupported`.
 #[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "it is written as a value and has nothing to set"
+)]
 pub struct CandidateModelConstraint;
 
 impl Constraint for CandidateModelConstraint {

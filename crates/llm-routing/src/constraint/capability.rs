@@ -11,7 +11,10 @@ use llm_core::Support;
 /// The abilities are those of the model that the candidate would serve with, as its whole stack states them.
 /// A candidate whose model does not resolve is none of this constraint's business.
 #[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "it is written as a value and has nothing to set"
+)]
 pub struct CapabilityConstraint;
 
 impl Constraint for CapabilityConstraint {
@@ -53,7 +56,7 @@ mod tests {
         let request = ChatRequest::user("hi")
             .with_tools([ToolSpec::new("t")])
             .with_output(OutputFormat::json_schema("x", serde_json::Value::Null));
-        let needs = Needs::of(&request, CallMode::Streaming);
+        let needs = Needs::of(&request, CallMode::Stream);
         let known = Capabilities::only([]).with(Capability::Streaming, Support::Unknown);
         let candidate = Candidate::new("a", TestDriver::new("test").serving_with("m", known).shared());
         let resolved = candidate.resolve(None);

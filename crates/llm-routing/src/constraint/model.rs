@@ -10,7 +10,10 @@ use crate::pairing::Pairing;
 /// resolves both, so that a vendor's prefix or an alias matches. A candidate without one passes when its
 /// stack takes the name. Code: `model_mismatch`.
 #[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "it is written as a value and has nothing to set"
+)]
 pub struct ModelConstraint;
 
 impl Constraint for ModelConstraint {

@@ -146,7 +146,7 @@ fn streaming_is_a_need_of_the_verb() {
     let engine = RoutingEngine::default();
     assert!(engine.decide(&cx, &request, &candidates, CallMode::Plain).is_ok());
     let error = engine
-        .decide(&cx, &request, &candidates, CallMode::Streaming)
+        .decide(&cx, &request, &candidates, CallMode::Stream)
         .unwrap_err();
     assert!(error.message().contains("a (missing_streaming)"), "{error}");
 }

@@ -6,7 +6,10 @@ use std::cmp::Ordering;
 /// The highest score first; without a score last; alike in the order they were given. The same input always
 /// gives the same order.
 #[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "it is written as a value and has nothing to set"
+)]
 pub struct Best;
 
 impl Selector for Best {

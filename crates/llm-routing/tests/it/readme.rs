@@ -2,7 +2,8 @@
 
 use crate::fleet::{Closed, Script, Time, cast};
 use llm_core::{
-    CallContext, Capabilities, Capability, ChatRequest, ModelId, Support, ToolSpec, UnavailableReason,
+    CallContext, Capabilities, Capability, ChatDriver, ChatRequest, ModelId, Support, ToolSpec,
+    UnavailableReason,
 };
 use llm_routing::{CallMode, Candidate, PriorityRanker, Router, RoutingPolicy};
 
@@ -50,4 +51,17 @@ fn the_table_of_the_readme_is_what_explain_prints() {
         include_str!("../../README.md").contains(&format!("```text\n{printed}```")),
         "{printed}"
     );
+}
+
+#[tokio::test]
+async fn the_answer_of_the_readme_comes_from_local() {
+    let time = Time::new();
+    let router = Router::new("demo", candidates(&time), policy()).unwrap();
+    let response = router.chat(&CallContext::new(time), &request()).await.unwrap();
+    let tried: Vec<_> = response
+        .attempts
+        .iter()
+        .map(|attempt| attempt.candidate.as_str())
+        .collect();
+    assert_eq!(tried, ["local"]);
 }
