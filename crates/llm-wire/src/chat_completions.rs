@@ -8,7 +8,10 @@ mod decode_request;
 mod decode_response;
 mod decode_stream;
 pub mod dialect;
+mod encode_error;
 mod encode_request;
+mod encode_response;
+mod encode_stream;
 mod fault;
 mod request_types;
 mod think;
@@ -21,7 +24,10 @@ pub use decode_request::{DecodedRequest, decode_request};
 pub use decode_response::decode_response;
 pub use decode_stream::{DecodeOptions, StreamDecoder};
 pub use dialect::Dialect;
+pub use encode_error::encode_error;
 pub use encode_request::{EncodedRequest, encode_request};
+pub use encode_response::{EncodeOptions, encode_response};
+pub use encode_stream::StreamEncoder;
 
 /// The name of this format in raw mode.
 pub const FORMAT: WireFormatId = WireFormatId::new("chat_completions");
