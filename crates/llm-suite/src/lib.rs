@@ -16,6 +16,9 @@ pub use llm_wire as wire;
 /// The OpenAI driver (feature `openai`).
 #[cfg(feature = "openai")]
 pub use llm_driver_openai as openai;
+/// Retry, time limits and what else wraps a driver (feature `resilience`).
+#[cfg(feature = "resilience")]
+pub use llm_resilience as resilience;
 /// Decisions, plans and the router (feature `routing`).
 #[cfg(feature = "routing")]
 pub use llm_routing as routing;
