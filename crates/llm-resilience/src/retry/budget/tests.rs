@@ -69,7 +69,7 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let gap = || prop_oneof![3 => Just(0_u64), 3 => 0..300_u64, 1 => 0..4000_u64];
     let step = prop_oneof![gap().prop_map(Step::Call), gap().prop_map(Step::Retry)];
-    proptest::collection::vec(step, 0..400)
+    proptest::collection::vec(step, 0..200)
 }
 
 proptest! {
