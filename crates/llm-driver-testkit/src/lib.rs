@@ -3,7 +3,6 @@
 
 mod answer;
 mod clock;
-mod deadline;
 mod difference;
 mod expect;
 mod faults;

@@ -127,7 +127,7 @@ pub(crate) async fn context_length(subject: &Subject) -> Finding {
 
 /// 200 with a body that cannot be understood.
 pub(crate) async fn garbage_body(subject: &Subject) -> Finding {
-    for body in ["lorem ipsum", "{\"half\":", "[]", "\u{0}\u{1}"] {
+    for body in ["lorem ipsum", "{\"half\":", "{}", "\u{0}\u{1}"] {
         not_understood(subject, &Answer::json(200, body), body).await?;
     }
     not_understood(subject, &Answer::html(200, HTML), "a page of HTML").await

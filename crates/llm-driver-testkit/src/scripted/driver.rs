@@ -2,15 +2,15 @@
 
 use super::reply::Start;
 use super::{Exhausted, Reply, Script, Step};
-use crate::deadline::within_deadline;
 use crate::log::{Entry, Log, Logged};
 use crate::recorded::Progress;
 use futures_util::stream::unfold;
 use llm_core::{
     Availability, CallContext, Capabilities, ChatDriver, ChatEvent, ChatRequest, ChatResponse, ChatStream,
-    DriverId, DriverInfo, Error, ErrorKind, HealthStatus, ModelId, ResolvedModel, ResponseMeta, Result,
-    VendorId, async_trait, stream,
+    DriverId, DriverInfo, Error, ErrorKind, HealthStatus, ModelId, Phase, ResolvedModel, ResponseMeta,
+    Result, VendorId, async_trait, stream,
 };
+use llm_http::within_deadline;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::pending;
@@ -204,7 +204,7 @@ impl ScriptedDriver {
                 );
                 Error::new(ErrorKind::Internal, message)
             })?;
-            within_deadline(cx, async {
+            within_deadline(cx, Phase::Sent, async {
                 tokio::time::sleep(reply.pause).await;
                 match reply.start {
                     Start::Stream(steps) => Ok(steps),
@@ -300,7 +300,7 @@ impl Playing {
         let events = unfold(Some(self), |playing| async {
             let mut playing = playing?;
             let cx = playing.cx.clone();
-            match within_deadline(&cx, playing.next()).await {
+            match within_deadline(&cx, Phase::Sent, playing.next()).await {
                 Ok(Some(event)) => {
                     if let ChatEvent::Finish { .. } = event {
                         playing.entry.end();

@@ -2,14 +2,13 @@
 
 use super::{Exhausted, Script};
 use crate::answer::{Answer, End, Head, Piece};
-use crate::deadline::within_deadline;
 use crate::log::{Entry, Log};
 use crate::recorded::RecordedRequest;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use llm_core::{CallContext, Error, ErrorKind, Phase, Result, async_trait};
-use llm_http::{Body, HttpRequest, HttpResponse, Transport};
+use llm_http::{Body, HttpRequest, HttpResponse, Transport, within_deadline};
 use std::collections::VecDeque;
 use std::future::pending;
 use std::sync::{Mutex, PoisonError};
@@ -113,7 +112,7 @@ impl Transport for ScriptedTransport {
         if self.bytewise {
             answer = answer.bytewise();
         }
-        let head = within_deadline(cx, head(&answer)).await;
+        let head = within_deadline(cx, Phase::Sent, head(&answer)).await;
         match head {
             Ok((status, headers)) => Ok(HttpResponse::new(status, headers, body(cx, entry, answer))),
             Err(error) => {
@@ -173,7 +172,7 @@ fn body(cx: &CallContext, entry: Entry<RecordedRequest>, answer: Answer) -> Body
     Body::new(unfold(Some(playing), |playing| async {
         let mut playing = playing?;
         let cx = playing.cx.clone();
-        match within_deadline(&cx, next(&mut playing)).await {
+        match within_deadline(&cx, Phase::Sent, next(&mut playing)).await {
             Ok(Some(bytes)) => {
                 playing.entry.change(|line| line.bytes_taken += bytes.len());
                 Some((Ok(bytes), Some(playing)))
