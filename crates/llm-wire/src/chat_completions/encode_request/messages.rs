@@ -154,7 +154,10 @@ impl<'a> Encoding<'a> {
             return;
         }
         for (key, value) in replay.data.as_object().into_iter().flatten() {
-            let goes_back = Some(key.as_str()) == wanted || key == "reasoning_details";
+            // A host that never shows reasoning has sent no details either: they are of another one that was set up
+            // under the same vendor's name.
+            let details = key == "reasoning_details" && self.dialect.shows_reasoning;
+            let goes_back = Some(key.as_str()) == wanted || details;
             // one host refuses empty reasoning
             if goes_back && !is_empty(value) {
                 wire.own.push((key, value));
