@@ -197,3 +197,6 @@ impl Retry {
         decision
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use crate::{Called, SECOND, error, request, timed};
 use futures_util::future::join_all;
 use llm_core::{Attempt, Error, ErrorKind, Scope, Stack};
 use llm_driver_testkit::{Progress, Reply, ScriptedDriver, TestClock};
-use llm_resilience::{BudgetPolicy, RetryLayer, RetryPolicy};
+use llm_resilience::{BudgetPolicy, Jitter, RetryLayer, RetryPolicy};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,7 +120,7 @@ async fn the_answer_says_what_was_tried_for_it() {
 async fn a_log_kept_inside_is_kept_whole() {
     let inner = |name: &str| Attempt::failed(name, None, SECOND, &error(ErrorKind::Server));
     let router = error(ErrorKind::Server).with_attempts(vec![inner("one"), inner("two")]);
-    let call = Called::retrying(always(router), RetryPolicy::new(2));
+    let call = Called::retrying(always(router), RetryPolicy::new(2).with_jitter(Jitter::Half));
     let error = call
         .stack
         .chat(&TestClock::context(), &request())
@@ -132,6 +132,11 @@ async fn a_log_kept_inside_is_kept_whole() {
         .map(|attempt| &*attempt.candidate)
         .collect();
     assert_eq!(names, ["one", "two", "one", "two"]);
+    let waits: Vec<_> = error.attempts().iter().map(|attempt| attempt.wait_ms).collect();
+    assert!(
+        waits[2] >= 250 && [waits[0], waits[1], waits[3]] == [0; 3],
+        "{waits:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
