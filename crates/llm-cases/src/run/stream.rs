@@ -1,0 +1,105 @@
+//! Streams: the answer whole as the case cuts it, and byte by byte.
+
+use super::{Outcome, check_expected, judge};
+use crate::answer;
+use crate::case::{Case, Fault, Fields};
+use crate::outcome;
+use crate::subject::{Setup, Subject, broken, on_fake_time, request};
+use llm_core::{ChatDriver, ChatEvent, ChatRequest, ChatStream, Collector, Error, Grammar};
+use serde_json::Value;
+use std::time::Duration;
+
+pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
+    check_expected(case)?;
+    let mut fields = Fields::of(&case.input, "input")?;
+    let head = answer::head(&mut fields)?;
+    let body = answer::body(fields.required("chunks")?, &fields.at("chunks"))?;
+    let end = answer::end(fields.text("end")?)?;
+    match fields.optional_text("split")? {
+        None | Some("none" | "bytewise") => {}
+        Some(other) => return Err(Fault::unknown("split", other)),
+    }
+    let setup = Setup::read(&mut fields)?;
+    fields.end()?;
+    let answer = head.with_pieces(body.pieces).with_end(end);
+    let request = request().map_err(|error| broken(&error))?;
+    let mut outcomes = Vec::new();
+    for (way, bytewise) in [("whole", false), ("byte by byte", true)] {
+        let outcome = on_fake_time(async {
+            let subject = Subject::chat_completions(&setup.bytewise(bytewise), answer.clone())
+                .map_err(|error| broken(&error))?;
+            let asked = ask(&subject, &request).await;
+            let after = asked.known_at.saturating_sub(body.last_byte_at);
+            Ok(Outcome {
+                way,
+                value: outcome::with_time(asked.outcome, after),
+                illegal: asked.illegal,
+            })
+        })??;
+        outcomes.push(outcome);
+    }
+    Ok(judge(case, &outcomes))
+}
+
+/// What came of asking for a stream.
+pub(super) struct Asked {
+    pub(super) outcome: Value,
+    /// When the outcome was known, counted from the call.
+    known_at: Duration,
+    /// The rule that the events break.
+    pub(super) illegal: Option<String>,
+}
+
+/// Asks for a stream and reads it to its end.
+pub(super) async fn ask(subject: &Subject, request: &ChatRequest) -> Asked {
+    match subject.driver.chat_stream(&subject.cx, request).await {
+        Err(error) => Asked {
+            outcome: outcome::of_early_error(&error),
+            known_at: subject.elapsed(),
+            illegal: None,
+        },
+        Ok(stream) => read(subject, stream).await,
+    }
+}
+
+async fn read(subject: &Subject, mut stream: ChatStream) -> Asked {
+    let mut collector = Collector::default();
+    let mut grammar = Grammar::default();
+    let mut illegal = None;
+    let mut note = |checked: Result<(), Error>| {
+        if let Err(error) = checked {
+            illegal.get_or_insert(error.message().to_owned());
+        }
+    };
+    let mut failure = None;
+    let mut known_at = None;
+    while let Some(event) = stream.next_event().await {
+        match event {
+            Ok(event) => {
+                if matches!(event, ChatEvent::Finish { .. }) {
+                    known_at.get_or_insert_with(|| subject.elapsed());
+                }
+                note(grammar.check(&event));
+                if let Err(error) = collector.push(event) {
+                    failure.get_or_insert(error);
+                }
+            }
+            Err(error) => {
+                known_at.get_or_insert_with(|| subject.elapsed());
+                note(grammar.fail());
+                failure.get_or_insert(error);
+            }
+        }
+    }
+    note(grammar.end());
+    let partial = collector.partial();
+    let outcome = match failure.map_or_else(|| collector.finish(), Err) {
+        Ok(response) => outcome::of_response(&response),
+        Err(error) => outcome::of_error(&error, &partial),
+    };
+    Asked {
+        outcome,
+        known_at: known_at.unwrap_or_else(|| subject.elapsed()),
+        illegal,
+    }
+}

@@ -1,0 +1,127 @@
+//! What is under test, and the world around it: a real driver over a scripted transport, on a fake clock.
+
+use crate::case::{Fault, Fields};
+use crate::price;
+use llm_core::{CallContext, ChatRequest, Clock, Error, ModelId, Price, Reasoning};
+use llm_driver_openai::{ModelEntry, OpenAiConfig, OpenAiDriver};
+use llm_driver_testkit::{Answer, ScriptedTransport, TestClock};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The model that every request asks for.
+const MODEL: &str = "demo-1";
+/// How long a call may take on the fake clock: only an answer that hangs ever takes so long.
+const CALL_LIMIT: Duration = Duration::from_secs(600);
+
+/// How the driver of a case is set up, beside its answer.
+#[derive(Debug, Default)]
+pub(crate) struct Setup {
+    price: Option<Price>,
+    extract_think_tags: bool,
+    wall: Option<SystemTime>,
+    bytewise: bool,
+}
+
+impl Setup {
+    /// Reads `price_per_million` and `options` of an input.
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Setup, Fault> {
+        let mut setup = Setup::default();
+        if let Some(prices) = fields.optional("price_per_million") {
+            setup.price = Some(price::read(prices, &fields.at("price_per_million"))?);
+        }
+        if let Some(options) = fields.optional("options") {
+            let mut options = Fields::of(options, fields.at("options"))?;
+            setup.extract_think_tags = options.flag("extract_think_tags")?;
+            options.end()?;
+        }
+        Ok(setup)
+    }
+
+    /// What the calendar says when the call starts.
+    pub(crate) fn at(mut self, wall: SystemTime) -> Setup {
+        self.wall = Some(wall);
+        self
+    }
+
+    /// Bodies are delivered byte by byte, or as the case cuts them.
+    pub(crate) fn bytewise(&self, bytewise: bool) -> Setup {
+        Setup {
+            price: self.price.clone(),
+            bytewise,
+            ..*self
+        }
+    }
+}
+
+/// A driver that will be given one answer, and the circumstances of the call.
+pub(crate) struct Subject {
+    pub(crate) driver: OpenAiDriver,
+    pub(crate) cx: CallContext,
+    clock: Arc<TestClock>,
+    start: Instant,
+}
+
+impl Subject {
+    /// Speaks Chat Completions to a host that gives this answer.
+    pub(crate) fn chat_completions(setup: &Setup, answer: Answer) -> Result<Subject, Error> {
+        let mut transport = ScriptedTransport::new([answer]);
+        if setup.bytewise {
+            transport = transport.bytewise();
+        }
+        let mut config = OpenAiConfig::compatible("http://vendor.example/v1");
+        config.extract_think_tags = setup.extract_think_tags;
+        if let Some(price) = &setup.price {
+            config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
+        }
+        let driver = OpenAiDriver::with_transport(config, Arc::new(transport))?;
+        let clock = Arc::new(match setup.wall {
+            Some(wall) => TestClock::starting_at(wall),
+            None => TestClock::new(),
+        });
+        Ok(Subject {
+            driver,
+            cx: CallContext::new(clock.clone()).with_timeout(CALL_LIMIT),
+            start: clock.now(),
+            clock,
+        })
+    }
+
+    /// How long ago the call began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.clock.now() - self.start
+    }
+}
+
+/// What is asked in every case: the answer is scripted, so only the model and the wish for thoughts matter.
+pub(crate) fn request() -> Result<ChatRequest, Error> {
+    let request = ChatRequest::user("Which outcome is right?").with_model(model()?);
+    Ok(request.with_reasoning(Reasoning::default().with_include(true)))
+}
+
+fn model() -> Result<ModelId, Error> {
+    ModelId::new(MODEL)
+}
+
+/// Runs one case's calls on a runtime of its own whose time is fake.
+pub(crate) fn on_fake_time<T>(work: impl Future<Output = T>) -> Result<T, Fault> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .map_err(|error| Fault::unsupported(format!("anything: no runtime, {error}")))?;
+    Ok(runtime.block_on(work))
+}
+
+/// The failure of a set-up that is ours, not the case's.
+pub(crate) fn broken(error: &Error) -> Fault {
+    Fault::unsupported(format!("this case: {}", llm_core::Chain(error)))
+}
+
+/// The rest of an input that only the wire's own runner knows.
+pub(crate) fn date(value: &Value, at: &str) -> Result<SystemTime, Fault> {
+    value
+        .as_str()
+        .and_then(|text| httpdate::parse_http_date(text).ok())
+        .ok_or_else(|| Fault::malformed(format!("{at} is no HTTP date")))
+}

@@ -1,0 +1,5 @@
+//! What the runner promises, seen from outside.
+
+mod folders;
+mod mutation;
+mod suites;
