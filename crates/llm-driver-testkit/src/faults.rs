@@ -11,7 +11,7 @@ impl Answer {
         self.split(1)
     }
 
-    /// The body in pieces of this many bytes at most. Zero counts as one.
+    /// The body in pieces of this many bytes at most. Zero counts as one; what is repeated stays in its own pieces.
     pub fn split(mut self, size: usize) -> Self {
         let pieces = std::mem::take(&mut self.pieces);
         for piece in pieces {

@@ -174,7 +174,7 @@ macro_rules! conformance_suite {
         $(
             #[test]
             fn $name() {
-                $crate::suite::assert_scenario(stringify!($name), $harness);
+                $crate::suite::assert_scenario(stringify!($name), &$harness);
             }
         )+
 
@@ -185,29 +185,35 @@ macro_rules! conformance_suite {
     };
 }
 
-/// Runs a scenario by its name, and writes what was found into the report.
+/// Runs a scenario by its name. For testing a suite; [`conformance_suite!`](crate::conformance_suite) also writes
+/// the report.
 ///
 /// # Errors
 /// What is wrong with the driver, its fixtures or its harness, in words.
-pub fn run_scenario(name: &str, harness: Harness) -> Finding {
-    let Some(scenario) = SCENARIOS.iter().find(|scenario| scenario.name == name) else {
-        return Err(format!("there is no scenario {name:?}"));
-    };
-    let finding = judge(scenario, &harness, run(scenario, harness.clone()));
-    report::write(scenario, &harness, &finding);
-    finding
+pub fn run_scenario(name: &str, harness: &Harness) -> Finding {
+    let scenario = find(name)?;
+    judge(scenario, harness, run(scenario, harness.clone()))
 }
 
-/// What [`conformance_suite!`](crate::conformance_suite) runs for each scenario.
+/// What [`conformance_suite!`](crate::conformance_suite) runs for each scenario: runs it and writes what was found
+/// into the report.
 ///
 /// # Panics
 /// When the scenario fails: this is the assertion of a test.
 #[expect(clippy::panic, reason = "the assertion of the test that the macro makes")]
-pub fn assert_scenario(name: &str, harness: Harness) {
-    let driver = harness.driver().to_owned();
-    if let Err(what) = run_scenario(name, harness) {
-        panic!("{driver}: {name}: {what}");
+pub fn assert_scenario(name: &str, harness: &Harness) {
+    let finding = run_scenario(name, harness);
+    if let Ok(scenario) = find(name) {
+        report::write(scenario, harness, &finding);
     }
+    if let Err(what) = finding {
+        panic!("{}: {name}: {what}", harness.driver());
+    }
+}
+
+fn find(name: &str) -> Result<&'static Scenario, String> {
+    let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
+    scenario.ok_or_else(|| format!("there is no scenario {name:?}"))
 }
 
 /// Does a suite hold every scenario, and does its harness name none that is not there?

@@ -8,7 +8,7 @@ use crate::subject::Subject;
 use llm_core::{Capability, Support};
 use std::time::Duration;
 
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(3);
 
 /// A plain call that is dropped before its answer, and in the middle of it.
 pub(crate) async fn plain(subject: &Subject) -> Finding {

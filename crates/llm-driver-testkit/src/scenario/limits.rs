@@ -4,7 +4,7 @@ use super::fixtures::{prove_plain, prove_stream};
 use super::{Finding, Outcome, ensure};
 use crate::answer::{Answer, End, Head, Piece};
 use crate::clock::TestClock;
-use crate::subject::{Subject, in_time, read};
+use crate::subject::{Bench, Subject, in_time, read};
 use bytes::Bytes;
 use llm_core::{CallContext, Error, ErrorKind, Scope};
 use std::time::Duration;
@@ -185,6 +185,7 @@ async fn capped(subject: &Subject, answer: Answer, stream: bool, kind: ErrorKind
     let bench = subject.bench()?;
     let request = subject.request()?;
     let answer = answer.with_end(End::Hang);
+    let whole = length(&answer);
     let outcome = if stream {
         bench
             .stream(&request, answer)
@@ -194,20 +195,37 @@ async fn capped(subject: &Subject, answer: Answer, stream: bool, kind: ErrorKind
         bench.chat(&request, answer).await.map(Result::err)
     };
     match outcome {
-        Ok(Some(error)) if error.kind() == kind => Ok(Outcome::Proved),
+        Ok(Some(error)) if error.kind() == kind => {
+            let taken = taken(&bench);
+            ensure!(
+                taken < whole,
+                "all {taken} bytes of the answer were read; cap what is read"
+            );
+            Ok(Outcome::Proved)
+        }
         Ok(Some(error)) => Err(format!("{error}; expected {kind}")),
         Ok(None) => Err("an answer that is far too long succeeds".to_owned()),
-        Err(what) => {
-            let taken = bench
-                .transport
-                .requests()
-                .iter()
-                .map(|request| request.bytes_taken)
-                .max();
-            Err(format!(
-                "{what}, after {} bytes of the answer; cap what is read",
-                taken.unwrap_or(0)
-            ))
-        }
+        Err(what) => Err(format!(
+            "{what}, after {} bytes of the answer; cap what is read",
+            taken(&bench)
+        )),
     }
+}
+
+fn taken(bench: &Bench) -> usize {
+    let requests = bench.transport.requests();
+    requests
+        .iter()
+        .map(|request| request.bytes_taken)
+        .max()
+        .unwrap_or(0)
+}
+
+fn length(answer: &Answer) -> usize {
+    let length = |piece: &Piece| match piece {
+        Piece::Bytes(bytes) => bytes.len(),
+        Piece::Repeat(bytes, times) => bytes.len() * times,
+        Piece::Delay(_) | Piece::Hang => 0,
+    };
+    answer.pieces.iter().map(length).sum()
 }
