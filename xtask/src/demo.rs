@@ -1,13 +1,13 @@
-//! `cargo xtask demo`: the main job on a real model. A busy vendor, a local model, one answer.
+//! `cargo xtask demo`: the main job on a real model, through the daemon. A busy vendor, a local model, one answer.
 
 mod busy_vendor;
+mod daemon;
+mod record;
 
 use std::io::{Read, Write};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command as Process, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use serde_json::Value;
 
 use crate::arguments::{Arguments, Command, Flag};
 use crate::failure::{Context, Failure, Outcome};
@@ -15,15 +15,17 @@ use crate::services::model_server::ModelServer;
 use crate::steps::seconds;
 use crate::workspace;
 use busy_vendor::BusyVendor;
+use daemon::Daemon;
 
 pub(crate) const COMMAND: Command = Command {
     name: "demo",
-    summary: "Route a real chat: a busy vendor fails over to a local model",
+    summary: "Route a real chat through the daemon: a busy vendor fails over to a local model",
     details: "\
 Needs no key and no service: it sets up a real local model server (see `cargo xtask services --help`)
-and a stub of a cloud vendor that answers 429, then runs the example `route_demo` of llm-suite. The answer
-streams to standard output, the decision follows (who was considered, why, what failed over), and the
-last line is JSON: request_id, served_by, fallback_from, status_first, input_tokens, output_tokens, text.
+and a stub of a cloud vendor that answers 429, starts `llm-routerd` over both on an embedded SQLite store, and
+asks it as a client would. The answer streams to standard output; decision and recorded call, read back from
+the daemon, follow (who was considered, why, what failed over), and the last line is JSON built from
+that record: request_id, served_by, fallback_from, status_first, input_tokens, output_tokens, text.
 Progress goes to standard error. Everything that was started is stopped.
 ",
     operands: &[],
@@ -38,66 +40,65 @@ Progress goes to standard error. Everything that was started is stopped.
 /// What is asked when nobody asks anything else.
 pub(crate) const DEFAULT_PROMPT: &str = "Explain in two sentences why the sky is blue.";
 
-const EXAMPLE: [&str; 6] = [
-    "--package",
-    "llm-suite",
-    "--example",
-    "route_demo",
-    "--features",
-    "openai,routing",
-];
-
-/// What the example's last line must hold.
-const KEYS: [&str; 7] = [
-    "request_id",
-    "served_by",
-    "fallback_from",
-    "status_first",
-    "input_tokens",
-    "output_tokens",
-    "text",
-];
-
 /// A small model on a busy machine is slow, but not that slow.
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// Runs the demo with this prompt.
 pub(crate) fn run(prompt: &str) -> Outcome {
-    eprintln!("demo: building the example");
-    workspace::run(workspace::cargo(&["build"])?.args(EXAMPLE))?;
+    eprintln!("demo: building llm-routerd");
+    workspace::run(&mut workspace::cargo(&[
+        "build",
+        "--package",
+        "llm-routerd",
+        "--bin",
+        "llm-routerd",
+    ])?)?;
+    let folder = workspace::target_folder()?;
+    let program = folder
+        .join("debug")
+        .join(format!("llm-routerd{}", std::env::consts::EXE_SUFFIX));
     let server = ModelServer::start(0)?;
     let vendor = BusyVendor::start()?;
+    let daemon = Daemon::start(
+        &program,
+        &folder.join("demo"),
+        &vendor.base_url(),
+        server.base_url(),
+    )?;
+    eprintln!("demo: llm-routerd at http://{} over", daemon.origin());
     eprintln!(
-        "demo: cloud at {} (always busy), local at {}",
+        "demo:   cloud at {} (always busy), then local at {}",
         vendor.base_url(),
         server.base_url()
     );
     eprintln!("demo: asking: {prompt}\n");
-    let mut command = workspace::cargo(&["run", "--quiet"])?;
-    command
-        .args(EXAMPLE)
-        .arg("--")
-        .args(["--cloud-url", &vendor.base_url()]);
-    command.args(["--local-url", server.base_url(), "--prompt", prompt]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
-    let example = command.spawn().while_doing("starting the example")?;
-    let printed = relay(Example(example))?;
-    check(&printed).map_err(|what| Failure::new(format!("the example `route_demo` {what}")))?;
+    let request_id = format!("demo-{}", std::process::id());
+    let answer = relay(daemon.client(&request_id, prompt))?;
+    let rows = daemon.read(&format!("/logs?request_id={request_id}"))?["rows"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let decision = daemon.read(&format!("/decisions/{request_id}"))?;
+    println!("{}", record::story(&decision, &rows));
+    let line =
+        record::last_line(&rows, &answer).map_err(|what| Failure::new(format!("the daemon {what}")))?;
     if vendor.times_asked() == 0 {
         return Err(Failure::new(
             "the busy vendor was never asked, so nothing has failed over",
         ));
     }
+    drop(daemon);
     drop(vendor);
     drop(server);
-    eprintln!("\ndemo: stopped the model server and the stub");
+    eprintln!("demo: stopped the daemon, the stub and the model server");
+    println!("{line}");
     Ok(())
 }
 
-/// The running example; it does not outlive this value.
-struct Example(Child);
+/// The running client; it does not outlive this value.
+struct Client(Child);
 
-impl Drop for Example {
+impl Drop for Client {
     fn drop(&mut self) {
         if !matches!(self.0.try_wait(), Ok(Some(_))) {
             let _ = self.0.kill();
@@ -106,10 +107,12 @@ impl Drop for Example {
     }
 }
 
-/// Passes on what the example prints as it comes, and returns all of it once the example has succeeded.
-fn relay(mut example: Example) -> Outcome<String> {
-    let Some(mut stream) = example.0.stdout.take() else {
-        return Err(Failure::new("the example has no standard output"));
+/// Passes on what the client prints as it comes, and returns all of it once the client has succeeded.
+fn relay(mut client: Process) -> Outcome<String> {
+    client.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut client = Client(client.spawn().while_doing("starting the client")?);
+    let Some(mut stream) = client.0.stdout.take() else {
+        return Err(Failure::new("the client has no standard output"));
     };
     let reader = thread::spawn(move || {
         let mut printed = Vec::new();
@@ -117,7 +120,7 @@ fn relay(mut example: Example) -> Outcome<String> {
         let mut terminal = std::io::stdout();
         while let Ok(length @ 1..) = stream.read(&mut chunk) {
             printed.extend_from_slice(&chunk[..length]);
-            // A reader of ours that has gone away must not stop the example.
+            // A reader of ours that has gone away must not stop the client.
             let _ = terminal
                 .write_all(&chunk[..length])
                 .and_then(|()| terminal.flush());
@@ -126,12 +129,12 @@ fn relay(mut example: Example) -> Outcome<String> {
     });
     let start = Instant::now();
     let status = loop {
-        if let Some(status) = example.0.try_wait().while_doing("waiting for the example")? {
+        if let Some(status) = client.0.try_wait().while_doing("waiting for the client")? {
             break status;
         }
         if start.elapsed() > LONGEST {
             return Err(Failure::new(format!(
-                "the example was stopped: no answer in {}",
+                "the client was stopped: no answer in {}",
                 seconds(LONGEST)
             )));
         }
@@ -139,58 +142,11 @@ fn relay(mut example: Example) -> Outcome<String> {
     };
     let printed = reader
         .join()
-        .map_err(|_| Failure::new("reading the example's output failed"))?;
+        .map_err(|_| Failure::new("reading the client's output failed"))?;
     if !status.success() {
         return Err(Failure::new(format!(
-            "the example `route_demo` failed ({status}); its words are above"
+            "`llm-routerd call` failed ({status}); its words are above"
         )));
     }
     Ok(String::from_utf8_lossy(&printed).into_owned())
-}
-
-/// Whether the last line is the JSON that scripts rely on, and tells of a fail-over.
-fn check(printed: &str) -> Result<(), String> {
-    let last = printed.trim_end().lines().last().ok_or("printed nothing")?;
-    let value: Value =
-        serde_json::from_str(last).map_err(|_| format!("ends with `{last}`, which is not JSON"))?;
-    let missing: Vec<&str> = KEYS.into_iter().filter(|key| value.get(key).is_none()).collect();
-    if !missing.is_empty() {
-        return Err(format!("ends with JSON that lacks {}", missing.join(", ")));
-    }
-    if value["status_first"] != 429 {
-        return Err(format!(
-            "met {} first, not the 429 of the busy vendor",
-            value["status_first"]
-        ));
-    }
-    if value["text"].as_str().is_none_or(|text| text.trim().is_empty()) {
-        return Err("got no text from the model".to_owned());
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GOOD: &str = r#"{"request_id":"r-1","served_by":"local","fallback_from":"cloud","status_first":429,"input_tokens":12,"output_tokens":30,"text":"Because."}"#;
-
-    #[test]
-    fn good_last_line_passes() {
-        assert_eq!(check(&format!("Because.\n\ndecision: …\n{GOOD}\n")), Ok(()));
-    }
-
-    #[test]
-    fn other_last_lines_are_told() {
-        for (printed, expected) in [
-            (String::new(), "printed nothing"),
-            (format!("{GOOD}\nbye\n"), "`bye`, which is not JSON"),
-            (GOOD.replace("served_by", "server"), "lacks served_by"),
-            (GOOD.replace("429", "200"), "met 200 first"),
-            (GOOD.replace("Because.", " "), "no text"),
-        ] {
-            let error = check(&printed).unwrap_err();
-            assert!(error.contains(expected), "{printed}: {error}");
-        }
-    }
 }

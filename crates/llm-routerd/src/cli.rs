@@ -53,6 +53,9 @@ struct ServeArgs {
     /// Let anybody call who can reach the port. Only on a loopback address
     #[arg(long)]
     unsafe_no_auth: bool,
+    /// Stop when standard input closes, as a program that starts the daemon for itself wants it
+    #[arg(long)]
+    stop_with_stdin: bool,
 }
 
 #[derive(Debug, Args)]
@@ -90,6 +93,9 @@ struct CallArgs {
     /// A file that holds the token
     #[arg(long)]
     token_file: Option<PathBuf>,
+    /// The id of the request, to find it again in /logs and /decisions; else the router makes one
+    #[arg(long)]
+    request_id: Option<String>,
     /// Print the whole answer as JSON instead of its text
     #[arg(long)]
     json: bool,

@@ -3,6 +3,7 @@
 use super::{CallArgs, say};
 use crate::auth;
 use crate::config::environment;
+use crate::request_id;
 use llm_suite::core::{
     CallContext, ChatDriver, ChatEvent, ChatRequest, Collector, Delta, Error, ErrorKind, ModelId, Result,
     Secret,
@@ -19,7 +20,11 @@ pub(super) async fn run(args: &CallArgs) -> Result<()> {
     };
     let (token, source) = find_token(args)?;
     let base_url = format!("{}/v1", args.server.trim_end_matches('/'));
-    let driver = OpenAiDriver::new(OpenAiConfig::new(token).with_base_url(base_url))?;
+    let mut config = OpenAiConfig::new(token).with_base_url(base_url);
+    if let Some(id) = &args.request_id {
+        config = config.with_header(request_id::HEADER, id.as_str());
+    }
+    let driver = OpenAiDriver::new(config)?;
     let mut request = ChatRequest::user(message).with_model(ModelId::new(&args.model)?);
     request.max_output_tokens = args.max_tokens;
     let cx = CallContext::new(shared_clock());

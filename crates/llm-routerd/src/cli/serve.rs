@@ -82,7 +82,7 @@ pub(super) async fn run(args: &ServeArgs, registry: &Registry) -> Result<()> {
         listener,
         face::router(app.clone()),
         limits,
-        told_to_stop(),
+        told_to_stop(args.stop_with_stdin),
         draining,
     )
     .await;
@@ -151,8 +151,24 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// SIGTERM or SIGINT.
-async fn told_to_stop() {
+/// SIGTERM or SIGINT, or the end of standard input where that was asked for.
+async fn told_to_stop(with_stdin: bool) {
+    if !with_stdin {
+        return signalled().await;
+    }
+    let (closed, stdin_closed) = tokio::sync::oneshot::channel::<()>();
+    // a plain thread: the runtime would wait for a read that never ends
+    std::thread::spawn(move || {
+        std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).ok();
+        drop(closed);
+    });
+    tokio::select! {
+        () = signalled() => {}
+        _ = stdin_closed => {}
+    }
+}
+
+async fn signalled() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
