@@ -22,18 +22,18 @@ impl Limit {
                 let message = "the call's deadline passed before the answer was complete; allow more time";
                 return Error::deadline(message).with_phase(phase);
             }
-            Limit::FirstEvent(limit) => format!(
-                "nothing came within {limit:?}, the limit on the first event; ask again or raise first_event_ms"
-            ),
-            Limit::FirstContent(limit) => format!(
-                "no content came within {limit:?}, the limit on the first content; ask again or raise first_content_ms"
-            ),
-            Limit::Idle(limit) => format!(
-                "nothing came for {limit:?}, the limit on gaps inside a stream; ask again or raise idle_ms"
-            ),
-            Limit::Whole(limit) => format!(
-                "no answer came within {limit:?}, the limit on a plain call; ask for a stream or raise whole_ms"
-            ),
+            Limit::FirstEvent(limit) => {
+                format!("no first event came within {limit:?}; ask again or raise first_event_ms")
+            }
+            Limit::FirstContent(limit) => {
+                format!("no content came within {limit:?}; ask again or raise first_content_ms")
+            }
+            Limit::Idle(limit) => {
+                format!("nothing came for {limit:?} in the middle of a stream; ask again or raise idle_ms")
+            }
+            Limit::Whole(limit) => {
+                format!("no whole answer came within {limit:?}; ask for a stream or raise whole_ms")
+            }
         };
         Error::new(ErrorKind::Timeout, message).with_phase(phase)
     }

@@ -1,9 +1,13 @@
 //! The layers on a scripted driver, under paused time.
 
 #[cfg(test)]
+mod deadline;
+#[cfg(test)]
 mod events;
 #[cfg(test)]
 mod neutral;
+#[cfg(test)]
+mod openai;
 #[cfg(test)]
 mod retry;
 #[cfg(test)]

@@ -6,13 +6,12 @@ use llm_core::{
 };
 use llm_driver_testkit::{Progress, Reply, ScriptedDriver, Step, TestClock};
 use llm_resilience::TimeoutPolicy;
-use std::time::Duration;
 
-fn always(reply: Reply) -> ScriptedDriver {
+pub(crate) fn always(reply: Reply) -> ScriptedDriver {
     ScriptedDriver::always("alpha", reply)
 }
 
-fn vendors(error: &Error) {
+pub(crate) fn vendors(error: &Error) {
     assert_eq!(
         (error.kind(), error.scope()),
         (ErrorKind::Timeout, Scope::Vendor),
@@ -21,22 +20,13 @@ fn vendors(error: &Error) {
     assert!(error.retryable());
 }
 
-fn callers(error: &Error) {
-    assert_eq!(
-        (error.kind(), error.scope()),
-        (ErrorKind::Timeout, Scope::Request),
-        "{error:?}"
-    );
-    assert!(!error.retryable());
-}
-
-fn delta(text: &str) -> Step {
+pub(crate) fn delta(text: &str) -> Step {
     let delta = Delta::Text(text.to_owned());
     Step::Event(ChatEvent::BlockDelta { index: 0, delta })
 }
 
 /// The start of a stream and of its block.
-fn opening() -> Vec<Step> {
+pub(crate) fn opening() -> Vec<Step> {
     let kind = BlockKind::Text;
     vec![
         Step::Event(ChatEvent::Start(Box::default())),
@@ -174,6 +164,74 @@ async fn a_stream_that_keeps_coming_may_run_longer_than_a_plain_call() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_limit_on_the_first_content_bounds_the_wait_for_the_stream_too() {
+    let policy = TimeoutPolicy::default().with_first_content(SECOND * 30);
+    let call = Called::limited(always(Reply::hang()), policy);
+    let cx = TestClock::context();
+    let (outcome, took) = timed(&cx, call.stack.chat_stream(&cx, &request())).await;
+    vendors(&outcome.unwrap_err());
+    assert_eq!(took, SECOND * 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_there_in_the_same_instant_wins_over_the_limit() {
+    let policy = TimeoutPolicy::default().with_whole(SECOND).with_idle(SECOND);
+    let call = Called::limited(always(Reply::text("hello").with_pause(SECOND)), policy.clone());
+    call.stack.chat(&TestClock::context(), &request()).await.unwrap();
+    let call = Called::limited(always(Reply::text("hello").with_event_pause(SECOND)), policy);
+    let stream = call
+        .stack
+        .chat_stream(&TestClock::context(), &request())
+        .await
+        .unwrap();
+    assert!(read(stream).await.1.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_complete_but_does_not_end_just_ends() {
+    let call = Called::limited(
+        always(Reply::text("hello").hanging_after(5)),
+        TimeoutPolicy::default(),
+    );
+    let stream = call
+        .stack
+        .chat_stream(&TestClock::context(), &request())
+        .await
+        .unwrap();
+    let (events, error) = read(stream).await;
+    assert!(matches!(events.last(), Some(ChatEvent::Finish { .. })));
+    assert!(error.is_none(), "nothing may follow a finish");
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_of_the_vendor_pass_as_they_are() {
+    let call = Called::limited(
+        always(Reply::error(error(ErrorKind::Server))),
+        TimeoutPolicy::default(),
+    );
+    let error = call
+        .stack
+        .chat(&TestClock::context(), &ChatRequest::user("hi"))
+        .await
+        .unwrap_err();
+    assert_eq!((error.kind(), error.phase()), (ErrorKind::Server, Phase::NotSent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_idle_limit_holds_after_a_long_wait_for_the_first_event() {
+    let policy = TimeoutPolicy::default()
+        .with_first_event(SECOND * 300)
+        .with_idle(SECOND * 20);
+    let reply = Reply::text("half").with_event_pause(SECOND).hanging_after(1);
+    let call = Called::limited(always(reply), policy);
+    let cx = TestClock::context();
+    let stream = call.stack.chat_stream(&cx, &request()).await.unwrap();
+    let ((_, error), took) = timed(&cx, read(stream)).await;
+    assert!(error.unwrap().message().contains("idle_ms"));
+    assert_eq!(took, SECOND * 21);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_limit_on_the_first_content_is_kept_in_spite_of_keep_alives() {
     let mut steps = opening();
     for _ in 0..100 {
@@ -207,54 +265,6 @@ async fn a_limit_on_the_first_content_is_kept_in_spite_of_keep_alives() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_callers_deadline_wins_where_it_is_the_earlier() {
-    let call = Called::limited(always(Reply::hang()), TimeoutPolicy::default());
-    let cx = TestClock::context().with_timeout(SECOND * 5);
-    let (outcome, took) = timed(&cx, call.stack.chat(&cx, &request())).await;
-    callers(&outcome.unwrap_err());
-    assert_eq!(took, SECOND * 5);
-
-    let cx = TestClock::context().with_timeout(SECOND * 180);
-    callers(&call.stack.chat(&cx, &request()).await.unwrap_err());
-
-    let cx = TestClock::context().with_timeout(SECOND * 181);
-    vendors(&call.stack.chat(&cx, &request()).await.unwrap_err());
-
-    let call = Called::limited(
-        always(Reply::text("half").hanging_after(3)),
-        TimeoutPolicy::default(),
-    );
-    let cx = TestClock::context().with_timeout(SECOND * 5);
-    let stream = call.stack.chat_stream(&cx, &request()).await.unwrap();
-    let ((_, error), took) = timed(&cx, read(stream)).await;
-    callers(&error.unwrap());
-    assert_eq!(took, SECOND * 5);
-}
-
-#[tokio::test(start_paused = true)]
-async fn nothing_is_sent_after_the_deadline() {
-    let call = Called::limited(always(Reply::text("hello")), TimeoutPolicy::default());
-    let cx = TestClock::context().with_timeout(Duration::ZERO);
-    let error = call.stack.chat(&cx, &request()).await.unwrap_err();
-    callers(&error);
-    assert_eq!((error.phase(), call.driver.call_count()), (Phase::NotSent, 0));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_is_there_in_the_same_instant_wins_over_the_limit() {
-    let policy = TimeoutPolicy::default().with_whole(SECOND).with_idle(SECOND);
-    let call = Called::limited(always(Reply::text("hello").with_pause(SECOND)), policy.clone());
-    call.stack.chat(&TestClock::context(), &request()).await.unwrap();
-    let call = Called::limited(always(Reply::text("hello").with_event_pause(SECOND)), policy);
-    let stream = call
-        .stack
-        .chat_stream(&TestClock::context(), &request())
-        .await
-        .unwrap();
-    assert!(read(stream).await.1.is_none());
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_slow_reader_is_not_taken_for_a_silent_vendor() {
     let reply = Reply::text("hello").with_event_pause(SECOND);
     let call = Called::limited(always(reply), TimeoutPolicy::default());
@@ -270,47 +280,4 @@ async fn a_slow_reader_is_not_taken_for_a_silent_vendor() {
         tokio::time::sleep(SECOND * 300).await;
     }
     assert_eq!(events, 5);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_vendor_that_never_pauses_does_not_outlive_the_deadline() {
-    let mut steps = opening();
-    steps.extend(std::iter::repeat_n(delta("x"), 1000));
-    let call = Called::limited(always(Reply::steps(steps)), TimeoutPolicy::off());
-    let cx = TestClock::context().with_timeout(SECOND);
-    let mut stream = call.stack.chat_stream(&cx, &request()).await.unwrap();
-    stream.next_event().await.unwrap().unwrap();
-    tokio::time::sleep(SECOND * 2).await;
-    callers(&stream.next_event().await.unwrap().unwrap_err());
-    assert!(stream.next_event().await.is_none());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_stream_that_is_complete_but_does_not_end_just_ends() {
-    let call = Called::limited(
-        always(Reply::text("hello").hanging_after(5)),
-        TimeoutPolicy::default(),
-    );
-    let stream = call
-        .stack
-        .chat_stream(&TestClock::context(), &request())
-        .await
-        .unwrap();
-    let (events, error) = read(stream).await;
-    assert!(matches!(events.last(), Some(ChatEvent::Finish { .. })));
-    assert!(error.is_none(), "nothing may follow a finish");
-}
-
-#[tokio::test(start_paused = true)]
-async fn errors_of_the_vendor_pass_as_they_are() {
-    let call = Called::limited(
-        always(Reply::error(error(ErrorKind::Server))),
-        TimeoutPolicy::default(),
-    );
-    let error = call
-        .stack
-        .chat(&TestClock::context(), &ChatRequest::user("hi"))
-        .await
-        .unwrap_err();
-    assert_eq!((error.kind(), error.phase()), (ErrorKind::Server, Phase::NotSent));
 }

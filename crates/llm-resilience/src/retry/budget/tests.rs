@@ -59,6 +59,18 @@ fn odd_windows_do_no_harm() {
     }
 }
 
+#[test]
+fn a_clock_read_a_little_earlier_erases_nothing() {
+    let mut budget = RetryBudget::new(BudgetPolicy::default());
+    let now = start();
+    budget.record_call(now);
+    // The ring's first place again, eleven slices later.
+    let later = now + Duration::from_secs(11);
+    while take(&mut budget, later) {}
+    budget.record_call(now + Duration::from_millis(500));
+    assert!(!budget.has_room(later));
+}
+
 /// What is done to a budget, and how long after what was done before.
 #[derive(Debug, Clone, Copy)]
 enum Step {
