@@ -5,3 +5,4 @@ pub mod chat_completions;
 pub mod frame;
 
 mod lenient;
+mod retry_hint;

@@ -3,14 +3,20 @@
 //! Sources: the wire notes `common.md` ("Error bodies", "Status and type to class") and `openai-chat.md`, state of
 //! 2026-11-29.
 
+mod words;
+
 use super::dialect::Dialect;
 use super::types::Answer;
+use crate::retry_hint;
 use bytes::Bytes;
 use llm_core::{Error, ErrorKind, Phase};
 use serde_json::Value;
+use std::time::Duration;
 
 /// The most characters of a vendor's message that are kept.
 const LONGEST_MESSAGE: usize = 500;
+/// How deep a body is looked through.
+const DEEPEST: u8 = 7;
 /// The most bytes of a body that are kept with the error.
 const LONGEST_BODY: usize = 4 * 1024;
 
@@ -19,13 +25,18 @@ const LONGEST_BODY: usize = 4 * 1024;
 /// The kind comes from status and vendor's words together: a status decides, and exact names or well-known wordings
 /// refine it where vendors put several meanings under one status (credit under 400, 403 and 429; context length and
 /// filters under 400). A 413 stays `InvalidRequest` whatever the body says: it can never succeed unchanged.
+///
+/// The wait that the body asks for is put on the error; one of the headers comes before it.
 pub fn decode_error(_dialect: &Dialect, status: Option<u16>, body: &[u8]) -> Error {
     let said = Said::read(body);
-    let kind = match status.or_else(|| said.status_code()) {
-        Some(status) => refine(status, &said),
-        None => said.kind_of_names().unwrap_or_else(|| said.kind_of_words()),
+    let kind = match status {
+        Some(status) => said.refined(Some(status), ErrorKind::of_status(status)),
+        None => said.kind_in_band(),
     };
-    let mut error = Error::new(kind, said.message(status)).with_phase(Phase::Sent);
+    let waiting_helps = matches!(kind, ErrorKind::RateLimit | ErrorKind::Overloaded);
+    let mut error = Error::new(kind, said.message(status))
+        .with_phase(Phase::Sent)
+        .with_retry_after(said.wait.filter(|_| waiting_helps));
     if status == Some(413) {
         error = error.with_status(413);
     }
@@ -53,20 +64,39 @@ struct Said {
     /// Codes, types and statuses in words, the most exact first.
     codes: Vec<String>,
     param: Option<String>,
+    /// The wait that it asks for.
+    wait: Option<Duration>,
 }
+
+/// Where hosts put their words, the most usual place first.
+const MESSAGE_KEYS: [&str; 8] = [
+    "message",
+    "msg",
+    "error_description",
+    "Message",
+    "error_message",
+    "errorMessage",
+    "error_msg",
+    "title",
+];
 
 impl Said {
     fn read(body: &[u8]) -> Said {
         let mut said = Said::default();
+        let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
         match serde_json::from_slice::<Value>(body) {
-            Ok(value) => said.take(&value, 0),
+            Ok(value) => {
+                said.take(&value, 0);
+                said.wait = retry_hint::of_details(&value);
+            }
             Err(_) => said.message = plain_text(&String::from_utf8_lossy(body)),
         }
+        said.wait = said.wait.or_else(|| retry_hint::of_message(&said.message));
         said
     }
 
     fn take(&mut self, value: &Value, depth: u8) {
-        if depth > 4 {
+        if depth > DEEPEST {
             return;
         }
         match value {
@@ -84,14 +114,18 @@ impl Said {
                 if self.param.is_none() {
                     self.param = fields.get("param").and_then(Value::as_str).map(str::to_owned);
                 }
-                for key in ["message", "msg", "error_description"] {
-                    if let Some(Value::String(text)) = fields.get(key) {
-                        self.say(text, depth);
-                        break;
-                    }
+                if let Some(said) = MESSAGE_KEYS.iter().find_map(|key| said_under(fields.get(*key)?)) {
+                    self.take(said, depth + 1);
                 }
                 for key in ["error", "innererror", "detail", "errors", "details"] {
                     if let Some(inner) = fields.get(key) {
+                        self.take(inner, depth + 1);
+                    }
+                }
+                // An answer whose choice failed: nothing else of a choice is about the failure.
+                let choices = fields.get("choices").and_then(Value::as_array);
+                for choice in choices.into_iter().flatten() {
+                    if let Some(inner) = choice.get("error") {
                         self.take(inner, depth + 1);
                     }
                 }
@@ -114,12 +148,8 @@ impl Said {
 
     /// A three-digit code, as hosts put into errors inside a 200.
     fn status_code(&self) -> Option<u16> {
-        let exact = self.kind_of_names().is_some();
-        let codes = self.codes.iter().filter_map(|code| code.parse().ok());
-        codes
-            .into_iter()
-            .find(|code| (400..600).contains(code))
-            .filter(|_| !exact)
+        let mut codes = self.codes.iter().filter_map(|code| code.parse().ok());
+        codes.find(|code| (400..600).contains(code))
     }
 
     fn message(&self, status: Option<u16>) -> String {
@@ -131,185 +161,59 @@ impl Said {
         }
     }
 
-    fn kind_of_names(&self) -> Option<ErrorKind> {
-        self.codes.iter().find_map(|code| kind_of_name(code))
+    /// What the exact names among the codes mean, in their order.
+    fn names(&self) -> impl Iterator<Item = ErrorKind> {
+        self.codes.iter().filter_map(|code| words::kind_of_name(code))
     }
 
-    /// The last resort for an error without status: parts of words, in this order.
-    fn kind_of_words(&self) -> ErrorKind {
-        if let Some(kind) = self.kind_of_message() {
-            return kind;
+    /// The kind of an error inside a 200: that of its own status. An exact name says more than a code, unless it
+    /// only says whose fault it is; parts of words are the last resort.
+    fn kind_in_band(&self) -> ErrorKind {
+        let vague = |kind: &ErrorKind| matches!(kind, ErrorKind::InvalidRequest | ErrorKind::Server);
+        if let Some(exact) = self.names().find(|kind| !vague(kind)) {
+            return exact;
         }
-        let text = format!("{} {}", self.codes.join(" "), self.message).to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        if has(&["insufficient_quota"]) {
-            ErrorKind::QuotaExhausted
-        } else if has(&["rate_limit", "rate limit", "too many requests"]) {
-            ErrorKind::RateLimit
-        } else if has(&["authentication", "api key", "api_key"]) {
-            ErrorKind::Auth
-        } else if has(&["permission"]) {
-            ErrorKind::Permission
-        } else if has(&["not_found", "not found"]) {
-            ErrorKind::NotFound
-        } else if has(&["invalid", "bad_request", "bad request"]) {
-            ErrorKind::InvalidRequest
-        } else if has(&["overload"]) {
-            ErrorKind::Overloaded
-        } else if has(&["timeout", "timed out"]) {
-            ErrorKind::Timeout
-        } else {
-            ErrorKind::Server
+        let status = self.status_code();
+        match status.map(ErrorKind::of_status).or_else(|| self.names().next()) {
+            Some(base) => self.refined(status, base),
+            None => words::kind_of_message(&self.message)
+                .unwrap_or_else(|| words::kind_of_any_word(&self.codes, &self.message)),
         }
     }
 
-    /// Wordings that mean one thing wherever they stand.
-    fn kind_of_message(&self) -> Option<ErrorKind> {
-        let text = self.message.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        let context = [
-            "maximum context length",
-            "context length exceeded",
-            "context window",
-            "prompt is too long",
-            "exceed context limit",
-            "exceeds the context",
-            "available context size",
-            "exceeds the maximum number of tokens",
-            "input is too long",
-        ];
-        let quota = [
-            "exceeded your current quota",
-            "credit balance",
-            "balance too low",
-            "insufficient balance",
-            "insufficient credit",
-            "insufficient funds",
-            "not enough credit",
-            "out of credit",
-            "spend limit",
-            "spending limit",
-        ];
-        let filter = [
-            "content management policy",
-            "content policy",
-            "usage policy",
-            "guardrail",
-            "safety system",
-        ];
-        if has(&context) {
-            Some(ErrorKind::ContextLength)
-        } else if has(&quota) {
-            Some(ErrorKind::QuotaExhausted)
-        } else if has(&filter) {
-            Some(ErrorKind::ContentFilter)
-        } else {
-            None
+    /// A kind, refined by what the body says.
+    fn refined(&self, status: Option<u16>, base: ErrorKind) -> ErrorKind {
+        if status == Some(413) {
+            return base;
         }
+        self.names()
+            .chain(words::kind_of_message(&self.message))
+            .find(|kind| may_refine(base, *kind))
+            .unwrap_or(base)
     }
 }
 
-/// The kind of a status, refined by what the body says.
-fn refine(status: u16, said: &Said) -> ErrorKind {
-    let base = ErrorKind::of_status(status);
-    let client_fault = (400..500).contains(&status);
-    if status == 413 || !client_fault {
-        let overloaded = said.kind_of_names() == Some(ErrorKind::Overloaded);
-        return if overloaded && base == ErrorKind::Server {
-            ErrorKind::Overloaded
-        } else {
-            base
-        };
-    }
-    let named = said
-        .codes
-        .iter()
-        .filter_map(|code| kind_of_name(code))
-        .find(|kind| may_refine(base, *kind));
-    named
-        .or_else(|| said.kind_of_message().filter(|kind| may_refine(base, *kind)))
-        .unwrap_or(base)
-}
-
-/// May a vendor's word turn a 4xx of one kind into another kind?
+/// May a vendor's word turn a failure of one kind into another kind?
 fn may_refine(base: ErrorKind, named: ErrorKind) -> bool {
-    match named {
-        ErrorKind::ContextLength => matches!(base, ErrorKind::InvalidRequest),
-        ErrorKind::ContentFilter => matches!(base, ErrorKind::InvalidRequest | ErrorKind::Permission),
-        ErrorKind::QuotaExhausted => {
-            matches!(
-                base,
-                ErrorKind::InvalidRequest | ErrorKind::Permission | ErrorKind::RateLimit | ErrorKind::Auth
-            )
-        }
-        ErrorKind::NotFound => matches!(base, ErrorKind::InvalidRequest | ErrorKind::Permission),
-        ErrorKind::Auth => matches!(base, ErrorKind::InvalidRequest | ErrorKind::Permission),
-        ErrorKind::Permission => matches!(base, ErrorKind::InvalidRequest | ErrorKind::Auth),
-        ErrorKind::RateLimit => matches!(base, ErrorKind::InvalidRequest | ErrorKind::Permission),
-        _ => false,
-    }
+    use ErrorKind as K;
+    let bases: &[ErrorKind] = match named {
+        K::ContextLength => &[K::InvalidRequest],
+        K::ContentFilter | K::NotFound | K::Auth | K::RateLimit => &[K::InvalidRequest, K::Permission],
+        K::QuotaExhausted => &[K::InvalidRequest, K::Permission, K::RateLimit, K::Auth],
+        K::Permission => &[K::InvalidRequest, K::Auth],
+        K::Overloaded => &[K::InvalidRequest, K::Server],
+        _ => &[],
+    };
+    bases.contains(&base)
 }
 
-/// The exact names of the vendors of this format and of the gateways in front of others.
-fn kind_of_name(name: &str) -> Option<ErrorKind> {
-    Some(match name.to_ascii_lowercase().as_str() {
-        "insufficient_quota"
-        | "billing_error"
-        | "billing_hard_limit_reached"
-        | "billing_not_active"
-        | "exceeded_current_quota_error"
-        | "insufficient_balance"
-        | "insufficient_credits"
-        | "enforced_spend_limit_reached"
-        | "contract_spend_limit_reached" => ErrorKind::QuotaExhausted,
-        "context_length_exceeded" | "exceed_context_size_error" | "context_window_exceeded" => {
-            ErrorKind::ContextLength
-        }
-        "content_filter"
-        | "content_policy_violation"
-        | "bio_policy"
-        | "misalignment_policy_violation"
-        | "invalid_prompt"
-        | "responsibleaipolicyviolation"
-        | "moderation_blocked" => ErrorKind::ContentFilter,
-        "rate_limit_exceeded"
-        | "rate_limit_error"
-        | "rate_limit_reached_error"
-        | "ramp_limit_exceeded"
-        | "resource_exhausted"
-        | "throttlingexception" => ErrorKind::RateLimit,
-        "invalid_api_key"
-        | "authentication_error"
-        | "invalid_authentication_error"
-        | "incorrect_api_key_error"
-        | "unauthenticated"
-        | "unauthorized" => ErrorKind::Auth,
-        "permission_error" | "permission_denied" | "permission_denied_error" | "forbidden" => {
-            ErrorKind::Permission
-        }
-        "model_not_found"
-        | "not_found_error"
-        | "not_found"
-        | "resource_not_found_error"
-        | "deploymentnotfound" => ErrorKind::NotFound,
-        "overloaded_error"
-        | "engine_overloaded_error"
-        | "overloaded"
-        | "unavailable"
-        | "service_unavailable" => ErrorKind::Overloaded,
-        "timeout_error" | "deadline_exceeded" | "timeout" => ErrorKind::Timeout,
-        "server_error" | "api_error" | "internal_error" | "internal_server_error" | "internal" => {
-            ErrorKind::Server
-        }
-        "invalid_request_error"
-        | "bad_request"
-        | "bad_request_error"
-        | "invalid_argument"
-        | "invalid_value"
-        | "tool_use_failed"
-        | "unprocessable_entity" => ErrorKind::InvalidRequest,
-        _ => return None,
-    })
+/// Text, or whatever else stands in the place of a message and says something.
+fn said_under(value: &Value) -> Option<&Value> {
+    match value {
+        Value::String(text) => (!text.trim().is_empty()).then_some(value),
+        Value::Object(_) | Value::Array(_) => Some(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
 }
 
 fn word(value: &Value) -> Option<String> {
@@ -345,3 +249,6 @@ fn plain_text(text: &str) -> String {
         None => joined,
     }
 }
+
+#[cfg(test)]
+mod tests;
