@@ -8,7 +8,7 @@
 //! empty text, and no reasoning; an assistant message holds texts, then one refusal, then calls; a call's
 //! arguments are a JSON object; results stand in one tool message directly after their turn, hold text only,
 //! are in the order of the calls, carry no names and are not marked as errors (the format has no such mark);
-//! documents have names; `strict` and the like are as they were given.
+//! documents given as bytes have names, those given by id have none.
 
 mod content;
 mod fields;

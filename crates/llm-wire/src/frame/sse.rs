@@ -36,7 +36,7 @@ pub struct SseEvent<'a> {
     /// The last event id that the stream named, in this event or before it; empty: none.
     pub id: &'a str,
     /// The lines of the event as they came, line ends included, without the blank line that ends it. To pass
-    /// an event on, write this and a blank line.
+    /// an event on, write this and two line feeds: that ends it whatever its last line ends in.
     pub raw: &'a [u8],
 }
 

@@ -87,6 +87,12 @@ impl<'a> Encoding<'a> {
                 Ok(WirePartBody::File { name, data })
             }
             MediaSource::VendorFile { vendor, id } if *vendor == self.dialect.vendor => {
+                if document.name.is_some() {
+                    self.warn(
+                        path,
+                        "is sent without its name: the vendor knows the file by its id",
+                    );
+                }
                 Ok(WirePartBody::FileId(id))
             }
             MediaSource::VendorFile { .. } => Err(unsupported(

@@ -1,0 +1,10 @@
+//! Properties that hold for every input: any cut of the bytes gives the same frames, no input makes a decoder
+//! panic, and what was encoded is decoded to what it was.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
+
+mod answers;
+mod frames;
+mod hostile;
+mod neutral;
+mod requests;
