@@ -57,9 +57,10 @@ pub fn join(base_url: &str, path: &str) -> Result<String> {
 /// use llm_http::url::path_segment;
 /// assert_eq!(path_segment("gemini-2.5-pro"), "gemini-2.5-pro");
 /// assert_eq!(path_segment("../v1/keys?x"), "..%2Fv1%2Fkeys%3Fx");
+/// assert_eq!(path_segment("%2e%2e"), "%252e%252e");
 /// ```
 pub fn path_segment(text: &str) -> String {
-    if is_dot_step(text) {
+    if matches!(text, "." | "..") {
         // `.` and `..` mean a step even when encoded; encoded twice they are a name nobody has.
         return text.replace('.', "%252E");
     }
