@@ -3,12 +3,6 @@
 //! Strict where a guess could change what is asked (structure, types of known fields, unknown roles and kinds of
 //! parts), lenient where it cannot: an unknown field costs a warning that names it. Fields that only OpenAI has
 //! go into the `openai` options bag under their own names, so that an OpenAI target gets them back.
-//!
-//! Canonical form, for which `decode_request(encode_request(x)) == x`: the model is named; content holds no
-//! empty text, and no reasoning; an assistant message holds texts, then one refusal, then calls; a call's
-//! arguments are a JSON object; results stand in one tool message directly after their turn, hold text only,
-//! are in the order of the calls, carry no names and are not marked as errors (the format has no such mark);
-//! documents given as bytes have names, those given by id have none.
 
 mod content;
 mod fields;
@@ -40,6 +34,12 @@ const OPENAI: VendorId = VendorId::from_static("openai");
 
 /// Decodes the body of a request. How large it may be is the caller's business; how deep it may nest is bounded
 /// here.
+///
+/// Canonical form, for which `decode_request(encode_request(x)) == x`: the model is named; content holds no
+/// empty text, and no reasoning; an assistant message holds texts, then one refusal, then calls; a call's
+/// arguments are a JSON object; results stand in one tool message directly after their turn, hold text only,
+/// are in the order of the calls, carry no names and are not marked as errors (the format has no such mark);
+/// documents given as bytes have names, those given by id have none.
 ///
 /// ```
 /// use llm_wire::chat_completions::decode_request;

@@ -1,21 +1,4 @@
 //! Error → wire: OpenAI's error object, with OpenAI's statuses, types and codes.
-//!
-//! | kind | status | type | code |
-//! |---|---|---|---|
-//! | `InvalidRequest` | 400, or 413 | `invalid_request_error` | the code that was found, else null |
-//! | `Unsupported` | 400 | `invalid_request_error` | the same |
-//! | `UnknownModel`, `NotFound` | 404 | `invalid_request_error` | `model_not_found` |
-//! | `NoEligibleCandidate` | 422 | `invalid_request_error` | `no_eligible_candidate` |
-//! | `ContextLength` | 400 | `invalid_request_error` | `context_length_exceeded` |
-//! | `ContentFilter` | 400 | `invalid_request_error` | `content_filter` |
-//! | `RateLimit`, a limiter of ours | 429 | `requests` | `rate_limit_exceeded` |
-//! | `QuotaExhausted`, a budget of ours | 429 | `insufficient_quota` | `insufficient_quota` |
-//! | `Overloaded`, a breaker, bulkhead or key pool of ours | 503 | `server_error` | `overloaded` |
-//! | `Auth`, `Permission` | 502 | `server_error` | `upstream_auth` |
-//! | the others | the verdict table's | `server_error` | the kind's word |
-//!
-//! `Auth` and `Permission` are ours towards the vendor, so the caller is not told of them as 401 or 403; a face
-//! makes those itself for its own callers. Messages about our own set-up are not shown either.
 
 use super::encode_response::write_json;
 use llm_core::{Error, ErrorKind, Rejection};
@@ -23,6 +6,23 @@ use serde::Serialize;
 
 /// Encodes a failure: the HTTP status and the body. The hint when to come back goes into a header and is the
 /// caller's to write ([`Error::retry_after`]).
+///
+/// | kind | status | type | code |
+/// |---|---|---|---|
+/// | `InvalidRequest` | 400, or 413 | `invalid_request_error` | the code that was found, else null |
+/// | `Unsupported` | 400 | `invalid_request_error` | the same |
+/// | `UnknownModel`, `NotFound` | 404 | `invalid_request_error` | `model_not_found` |
+/// | `NoEligibleCandidate` | 422 | `invalid_request_error` | `no_eligible_candidate` |
+/// | `ContextLength` | 400 | `invalid_request_error` | `context_length_exceeded` |
+/// | `ContentFilter` | 400 | `invalid_request_error` | `content_filter` |
+/// | `RateLimit`, a limiter of ours | 429 | `requests` | `rate_limit_exceeded` |
+/// | `QuotaExhausted`, a budget of ours | 429 | `insufficient_quota` | `insufficient_quota` |
+/// | `Overloaded`, a breaker, bulkhead or key pool of ours | 503 | `server_error` | `overloaded` |
+/// | `Auth`, `Permission` | 502 | `server_error` | `upstream_auth` |
+/// | the others | the verdict table's | `server_error` | the kind's word |
+///
+/// `Auth` and `Permission` are ours towards the vendor, so the caller is not told of them as 401 or 403; a face
+/// makes those itself for its own callers. Messages about our own set-up are not shown either.
 ///
 /// ```
 /// use llm_core::{Error, ErrorKind};

@@ -3,19 +3,6 @@
 //! Everything a request holds is sent, refused (`Unsupported` where this format, host or model cannot do it,
 //! `InvalidRequest` where nobody could), or reported as a warning. What is not set is not sent. The body is
 //! written straight from the borrowed request; no tree is built.
-//!
-//! What the format cannot say in its own words is carried like this:
-//!
-//! | neutral | on the wire |
-//! |---|---|
-//! | a failed tool result | the text begins with `Error: `, unless it begins with that word anyway |
-//! | pictures, sound and files in a tool result | in a `user` message after the results of the turn, and a warning |
-//! | a call without a result | a placeholder result, and a warning |
-//! | a result without a call, or a second one | left out with a warning: as user text it would gain authority |
-//! | arguments that are no JSON object | `{}`, and a warning |
-//! | reasoning | what its own vendor wants back; anything else is left out |
-//! | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
-//! | tools on a model that takes them only without reasoning | effort `none` and a warning where no effort was asked for; else refused |
 
 mod bag;
 mod media;
@@ -40,6 +27,24 @@ pub struct EncodedRequest {
 }
 
 /// Encodes a request for this model of this host. `stream` asks for a stream.
+///
+/// What the format cannot say in its own words is carried like this:
+///
+/// | neutral | on the wire |
+/// |---|---|
+/// | a failed tool result | the text begins with `Error: `, unless it begins with that word anyway |
+/// | pictures, sound and files in a tool result | in a `user` message after the results of the turn, and a warning |
+/// | a call without a result | a placeholder result, and a warning |
+/// | a result without a call, or a second one | left out with a warning: as user text it would gain authority |
+/// | arguments that are no JSON object | `{}`, and a warning |
+/// | reasoning | what its own vendor wants back; anything else is left out |
+/// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
+/// | tools on a model that takes them only without reasoning | effort `none` and a warning where no effort was asked for; else refused |
+///
+/// Of the request's options bag, the namespace of the dialect's vendor is read. Keys that the dialect lists
+/// ([`Dialect::option_keys`]) go into the body as they are and win over a neutral field of the same name; unknown
+/// ones are refused. Under `body` stands an object whose fields take the place of the body's as the very last
+/// resort (null leaves a field out).
 ///
 /// ```
 /// use llm_core::{ChatRequest, ModelId, ResolvedModel};

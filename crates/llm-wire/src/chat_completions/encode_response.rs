@@ -1,15 +1,4 @@
 //! Neutral → wire, for plain answers.
-//!
-//! What this format cannot say:
-//!
-//! | neutral | on the wire |
-//! |---|---|
-//! | shown reasoning | `reasoning_content`, as many hosts send it |
-//! | vendor state for the next turn, vendor pieces | left out; a caller that needs them uses that vendor's own format |
-//! | a call that was cut off | sent as far as it came, as OpenAI does, unless what came would parse: then nothing tells it from a whole call |
-//! | finish reasons | OpenAI's words only, because typed clients refuse others: paused, malformed and unknown ends are `stop`; a refusal is `stop` with its text, without text `content_filter` |
-//! | usage of which input or output is unknown | left out: both are required fields |
-//! | what it cost, warnings, the attempt log | left out; a face has headers for them |
 
 use llm_core::{
     Block, ChatResponse, FinishKind, ResponseMeta, ToolCall, Usage, VendorMetadata, VendorOptions,
@@ -52,6 +41,17 @@ impl EncodeOptions {
 }
 
 /// Encodes an answer.
+///
+/// What this format cannot say:
+///
+/// | neutral | on the wire |
+/// |---|---|
+/// | shown reasoning | `reasoning_content`, as many hosts send it |
+/// | vendor state for the next turn, vendor pieces | left out; a caller that needs them uses that vendor's own format |
+/// | a call that was cut off | sent as far as it came, as OpenAI does, unless what came would parse: then nothing tells it from a whole call |
+/// | finish reasons | OpenAI's words only, because typed clients refuse others: paused, malformed and unknown ends are `stop`; a refusal is `stop` with its text, without text `content_filter` |
+/// | usage of which input or output is unknown | left out: both are required fields |
+/// | what it cost, warnings, the attempt log | left out; a face has headers for them |
 ///
 /// ```
 /// use llm_core::{Block, ChatResponse, FinishKind, FinishReason, ResponseMeta, TextPart};

@@ -1,8 +1,4 @@
 //! Events → frames.
-//!
-//! What the format cannot say is told in [`encode_response`](super::encode_response). A call is shown with its
-//! first piece of arguments (or its end, or whatever else comes next), so that its id and its whole name stand in
-//! one chunk and in no other. A failed stream ends with an error event and without an end mark.
 
 use super::encode_error::write_error;
 use super::encode_response::{
@@ -14,6 +10,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Turns the events of an answer into the bytes of an event stream.
+///
+/// A call is shown with its first piece of arguments (or its end, or whatever else comes next), so that its id
+/// and its whole name stand in one chunk and in no other. A failed stream ends with an error event and without an
+/// end mark. What this format cannot say is told at [`encode_response`](super::encode_response()).
 ///
 /// ```
 /// use llm_core::{BlockKind, ChatEvent, Delta, FinishKind, FinishReason, Usage};
