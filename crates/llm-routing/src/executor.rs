@@ -204,6 +204,7 @@ impl PlanExecutor {
                 .iter()
                 .any(|other| bar.admits(other) && other.availability().is_available());
             let attempt_cx = attempt_context(cx, log.attempts().len(), others_remain);
+            self.observers.tell(|observer| observer.on_asked(cx, planned));
             let start = clock.now();
             let outcome = attempt(attempt_cx, planned).await;
             let elapsed = clock.now().saturating_duration_since(start);

@@ -23,6 +23,12 @@ pub trait PlanObserver: Debug + Send + Sync + 'static {
         let _ = (cx, candidate, skip);
     }
 
+    /// A candidate is about to be asked. What comes of it is told by one of the others; by none when the caller
+    /// leaves meanwhile, or when its failure ends the call at once.
+    fn on_asked(&self, cx: &CallContext, candidate: &PlannedCandidate) {
+        let _ = (cx, candidate);
+    }
+
     /// A candidate failed in a way that lets the plan go on (whether or not anybody is left). Failures that
     /// end the call at once are the caller's to see.
     fn on_failed(&self, cx: &CallContext, candidate: &PlannedCandidate, error: &Error, elapsed: Duration) {

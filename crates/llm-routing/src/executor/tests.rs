@@ -81,6 +81,9 @@ impl Told {
 }
 
 impl PlanObserver for Told {
+    fn on_asked(&self, _: &CallContext, candidate: &PlannedCandidate) {
+        self.add(format!("{} asked", candidate.id()));
+    }
     fn on_skipped(&self, _: &CallContext, candidate: &PlannedCandidate, skip: &Skip) {
         self.add(format!("{} skipped {}", candidate.id(), skip.reason.as_str()));
     }
@@ -251,7 +254,13 @@ async fn observers_hear_everything_once_and_cannot_spoil_an_answer() {
         assert_eq!(fleet.chat(&executor).await.unwrap().text(), "hello");
         assert_eq!(
             *told.told.lock().unwrap(),
-            ["a skipped quota", "b failed server", "c served"]
+            [
+                "a skipped quota",
+                "b asked",
+                "b failed server",
+                "c asked",
+                "c served"
+            ]
         );
     }
 }
