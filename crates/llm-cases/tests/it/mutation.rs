@@ -1,1 +1,146 @@
-//! placeholder
+//! Would the runner notice a broken build? One cell of the verdict table and one line of a codec are broken in a
+//! copy of the sources; the copy is built and runs both suites.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What of the workspace is copied.
+const COPIED: [&str; 5] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    "crates",
+    "xtask",
+];
+
+/// One broken line: the crate whose sources hold it, what it says, what it says instead, and what a case must notice.
+struct Mutation {
+    sources: &'static str,
+    line: &'static str,
+    broken: &'static str,
+    noticed: &'static str,
+}
+
+const MUTATIONS: [Mutation; 2] = [
+    Mutation {
+        sources: "crates/llm-core/src",
+        line: "(K::Server | K::Connection, _) => row(S::Backoff,",
+        broken: "(K::Server | K::Connection, _) => row(S::No,",
+        noticed: "error.retryable: expected true, got false",
+    },
+    Mutation {
+        sources: "crates/llm-wire/src",
+        line: "\"length\" | \"model_length\" => FinishKind::Length,",
+        broken: "\"length\" | \"model_length\" => FinishKind::Stop,",
+        noticed: "finish_reason: expected \"length\", got ",
+    },
+];
+
+#[test]
+fn a_broken_verdict_and_a_broken_codec_line_make_their_cases_fail() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = build(&here.join("../.."));
+    for suite in ["cases", "cases-own"] {
+        let output = Command::new(&program)
+            .arg("run")
+            .arg(here.join(suite))
+            .arg("--supported")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        let failed: Vec<&str> = text.lines().filter(|line| line.starts_with("FAIL ")).collect();
+        for mutation in &MUTATIONS {
+            let noticed = |line: &&str| line.contains(mutation.noticed);
+            assert!(
+                failed.iter().any(noticed),
+                "{suite}: nobody noticed {}",
+                mutation.broken
+            );
+        }
+        for line in failed {
+            assert!(
+                MUTATIONS.iter().any(|mutation| line.contains(mutation.noticed)),
+                "{suite}: failed for another reason: {line}"
+            );
+        }
+    }
+}
+
+/// Builds the runner from broken sources. What was built for it before is used again.
+fn build(workspace: &Path) -> PathBuf {
+    let room = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutation");
+    let copy = room.join("workspace");
+    let mut broken = [0; MUTATIONS.len()];
+    let mut written = HashSet::new();
+    for file in COPIED.iter().flat_map(|name| files_under(&workspace.join(name))) {
+        let place = file.strip_prefix(workspace).unwrap();
+        let mut content = fs::read(&file).unwrap();
+        for (mutation, broken) in MUTATIONS.iter().zip(&mut broken) {
+            if place.starts_with(mutation.sources)
+                && let Some(changed) = changed(&content, mutation)
+            {
+                content = changed;
+                *broken += 1;
+            }
+        }
+        write(&copy.join(place), &content);
+        written.insert(copy.join(place));
+    }
+    for (mutation, broken) in MUTATIONS.iter().zip(broken) {
+        assert_eq!(
+            broken, 1,
+            "the line is not there once any more; choose another: {}",
+            mutation.line
+        );
+    }
+    for stale in files_under(&copy).iter().filter(|file| !written.contains(*file)) {
+        fs::remove_file(stale).unwrap();
+    }
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--offline", "--package", "llm-cases", "--manifest-path"])
+        .arg(copy.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(room.join("target"))
+        .output()
+        .unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    room.join("target/debug")
+        .join(format!("llm-cases{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The file with its line broken; nothing where the line does not stand there exactly once.
+fn changed(content: &[u8], mutation: &Mutation) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(content).ok()?;
+    (text.matches(mutation.line).count() == 1)
+        .then(|| text.replace(mutation.line, mutation.broken).into_bytes())
+}
+
+/// Writes what has changed, so that only that is built again.
+fn write(path: &Path, content: &[u8]) {
+    if fs::read(path).is_ok_and(|present| present == content) {
+        return;
+    }
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// A file, or all files of a folder but the cases: those are read where they are.
+fn files_under(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    if path.ends_with("llm-cases/cases") || path.ends_with("llm-cases/cases-own") {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(path).unwrap();
+    entries
+        .flat_map(|entry| files_under(&entry.unwrap().path()))
+        .collect()
+}
