@@ -59,7 +59,7 @@ async fn comments_inside_a_stream_are_proof_of_life_and_silence_is_not() {
     let mut pieces = vec![data(FIRST)];
     pieces.extend(std::iter::repeat_n(comment, 20).flatten());
     pieces.extend([data(HALF), Piece::Hang]);
-    let (stack, _) = limited([sse(pieces)]);
+    let (stack, _) = limited([sse(pieces).with_header("x-request-id", "req-1")]);
     let cx = TestClock::context();
     let stream = stack.chat_stream(&cx, &request()).await.unwrap();
     let ((events, error), took) = timed(&cx, read(stream)).await;
@@ -67,7 +67,13 @@ async fn comments_inside_a_stream_are_proof_of_life_and_silence_is_not() {
         (text(&events), took),
         ("half".to_owned(), SECOND * (19 * 20 + 20))
     );
-    assert_eq!(error.unwrap().kind(), ErrorKind::Timeout);
+    let error = error.unwrap();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert_eq!(
+        error.vendor().request_id.as_deref(),
+        Some("req-1"),
+        "to quote to the vendor"
+    );
 }
 
 #[tokio::test(start_paused = true)]
