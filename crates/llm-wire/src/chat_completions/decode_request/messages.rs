@@ -9,13 +9,14 @@ use llm_core::{
     ToolResult,
 };
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// Calls in the old form have no ids: they are given some.
 #[derive(Default)]
 struct OldCalls {
     seen: usize,
-    /// Names and ids of those without a result.
-    open: Vec<(String, String)>,
+    /// The ids of those without a result, by name, the latest last.
+    open: HashMap<String, Vec<String>>,
 }
 
 pub(super) fn messages(list: Vec<Value>, notes: &mut Notes) -> Result<Vec<Message>> {
@@ -90,7 +91,7 @@ fn assistant(fields: &mut Fields, old_calls: &mut OldCalls, notes: &mut Notes) -
         old.finish(notes);
         parts.push(ContentPart::ToolCall(ToolCall::new(&id, &name, arguments)));
         old_calls.seen += 1;
-        old_calls.open.push((name, id));
+        old_calls.open.entry(name).or_default().push(id);
     }
     if let Some(audio) = fields.inner("audio")? {
         let mut audio = audio;
@@ -181,10 +182,9 @@ fn tool(fields: &mut Fields, notes: &mut Notes) -> Result<Message> {
 /// A result in the old form answers the latest open call of its name.
 fn old_result(fields: &mut Fields, old_calls: &mut OldCalls) -> Result<Message> {
     let name = fields.name("name")?;
-    let Some(at) = old_calls.open.iter().rposition(|(called, _)| *called == name) else {
+    let Some(id) = old_calls.open.get_mut(&name).and_then(Vec::pop) else {
         return Err(invalid(&fields.at("name"), "answers no function_call before it"));
     };
-    let (_, id) = old_calls.open.remove(at);
     let text = fields.text("content")?.unwrap_or_default();
     let mut result = ToolResult::new(id, "").with_name(name);
     result.content = if text.is_empty() {

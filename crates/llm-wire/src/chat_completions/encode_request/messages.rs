@@ -2,7 +2,7 @@
 //! of them there; so messages are taken turn by turn: an assistant message with everything up to the next one.
 
 use super::Encoding;
-use super::results::{NO_RESULT, Results};
+use super::results::{NO_RESULT, OpenCalls, Results};
 use crate::chat_completions::fault::{invalid, unsupported};
 use crate::chat_completions::request_types::{
     WireContent, WireMessage, WirePart, WirePartBody, WireToolCall,
@@ -53,12 +53,10 @@ impl<'a> Encoding<'a> {
         for (index, message) in messages.iter().enumerate().take(end).skip(next) {
             self.results(index, message, &mut results)?;
         }
-        for (id, answered) in &results.calls {
-            if !answered {
-                let field = format!("messages[{start}]");
-                self.warn_history(&field, "has a call without a result; a placeholder answers it");
-                results.answers.push((id, vec![text(NO_RESULT)]));
-            }
+        for id in std::mem::take(&mut results.calls).into_unanswered() {
+            let field = format!("messages[{start}]");
+            self.warn_history(&field, "has a call without a result; a placeholder answers it");
+            results.answers.push((id, vec![text(NO_RESULT)]));
         }
         for (id, parts) in results.answers {
             let mut answer = WireMessage::new("tool", WireContent::of(parts));
@@ -74,18 +72,18 @@ impl<'a> Encoding<'a> {
         Ok(())
     }
 
-    /// An assistant message. Gives back the ids of its calls, all still without a result.
+    /// An assistant message. Gives back its calls, all still without a result.
     fn assistant(
         &mut self,
         index: usize,
         message: &'a Message,
         out: &mut Vec<WireMessage<'a>>,
-    ) -> Result<Vec<(&'a str, bool)>> {
+    ) -> Result<OpenCalls<'a>> {
         let mut wire = WireMessage::new("assistant", WireContent::Null);
         wire.name = message.name.as_deref();
         let mut parts: Vec<WirePart<'a>> = Vec::new();
         let mut refusal = String::new();
-        let mut calls = Vec::new();
+        let mut calls = OpenCalls::default();
         for (position, part) in message.content.iter().enumerate() {
             let path = format!("messages[{index}].content[{position}]");
             match part {
@@ -93,7 +91,7 @@ impl<'a> Encoding<'a> {
                 ContentPart::Refusal(part) => refusal.push_str(&part.text),
                 ContentPart::ToolCall(call) => {
                     wire.tool_calls.push(self.call(&path, call)?);
-                    calls.push((call.id.as_str(), false));
+                    calls.add(&call.id);
                 }
                 ContentPart::Reasoning(part) => self.reasoning(&path, part.replay.as_ref(), &mut wire),
                 ContentPart::Opaque(part) => self.opaque(&path, part, &mut wire, &mut calls),
@@ -171,7 +169,7 @@ impl<'a> Encoding<'a> {
         path: &str,
         part: &'a OpaquePart,
         wire: &mut WireMessage<'a>,
-        calls: &mut Vec<(&'a str, bool)>,
+        calls: &mut OpenCalls<'a>,
     ) {
         let data = &part.replay.data;
         let own = part.replay.origin.vendor == self.dialect.vendor;
@@ -179,7 +177,7 @@ impl<'a> Encoding<'a> {
             ("audio", Some(_)) if own => wire.own.push(("audio", data)),
             ("custom_tool_call", Some(id)) if own => {
                 wire.tool_calls.push(WireToolCall::Own(data));
-                calls.push((id, false));
+                calls.add(id);
             }
             _ => self.warn_history(
                 path,

@@ -6,6 +6,7 @@ use crate::chat_completions::fault::invalid;
 use crate::chat_completions::request_types::{WirePart, WirePartBody};
 use llm_core::{ContentPart, Message, Result, Role, ToolResult};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// What a result says whose content has to follow in a message of the user's.
 pub(super) const CONTENT_FOLLOWS: &str = "The result is in the next user message.";
@@ -16,12 +17,51 @@ pub(super) const NO_RESULT: &str = "Error: this call has no result.";
 /// Results of the calls of one turn.
 #[derive(Default)]
 pub(super) struct Results<'a> {
-    /// The calls of the turn, and whether each was answered.
-    pub(super) calls: Vec<(&'a str, bool)>,
+    pub(super) calls: OpenCalls<'a>,
     /// Answers, in the order they came: the call's id and what it answers.
     pub(super) answers: Vec<(&'a str, Vec<WirePart<'a>>)>,
     /// What tool messages cannot hold.
     pub(super) media: Vec<WirePart<'a>>,
+}
+
+/// The calls of a turn, and how many of each id wait for a result. (A hash map, because a caller may send any
+/// number of them.)
+#[derive(Default)]
+pub(super) struct OpenCalls<'a> {
+    ids: Vec<&'a str>,
+    open: HashMap<&'a str, usize>,
+}
+
+/// Whether a result has a call.
+enum Answer {
+    First,
+    Again,
+    NoCall,
+}
+
+impl<'a> OpenCalls<'a> {
+    pub(super) fn add(&mut self, id: &'a str) {
+        self.ids.push(id);
+        *self.open.entry(id).or_default() += 1;
+    }
+
+    fn answer(&mut self, id: &str) -> Answer {
+        match self.open.get_mut(id) {
+            None => Answer::NoCall,
+            Some(0) => Answer::Again,
+            Some(open) => {
+                *open -= 1;
+                Answer::First
+            }
+        }
+    }
+
+    /// The calls that nobody answered, in order.
+    pub(super) fn into_unanswered(mut self) -> impl Iterator<Item = &'a str> {
+        let ids = std::mem::take(&mut self.ids);
+        ids.into_iter()
+            .filter(move |id| matches!(self.answer(id), Answer::First))
+    }
 }
 
 impl<'a> Encoding<'a> {
@@ -57,18 +97,15 @@ impl<'a> Encoding<'a> {
 
     /// Takes one result. True: it answers a call.
     fn result(&mut self, path: &str, result: &'a ToolResult, results: &mut Results<'a>) -> Result<bool> {
-        let call = results.calls.iter_mut().find(|(id, _)| *id == result.call_id);
-        match call {
-            Some((_, answered @ false)) => *answered = true,
-            Some((_, true)) => {
+        match results.calls.answer(&result.call_id) {
+            Answer::First => {}
+            Answer::Again => {
                 self.warn_history(path, "is a second result of one call; left out");
                 return Ok(false);
             }
-            None => {
-                self.warn_history(
-                    path,
-                    "is the result of a call that the turn before it does not hold; left out",
-                );
+            Answer::NoCall => {
+                let message = "is the result of a call that the turn before it does not hold; left out";
+                self.warn_history(path, message);
                 return Ok(false);
             }
         }
