@@ -12,7 +12,6 @@ mod encode_error;
 mod encode_request;
 mod encode_response;
 mod encode_stream;
-mod fault;
 mod request_types;
 mod think;
 mod types;

@@ -4,5 +4,13 @@
 pub mod chat_completions;
 pub mod frame;
 
+mod bag;
+mod call_ids;
+mod decode_options;
+mod failure;
+mod fault;
+mod fields;
+mod json_text;
 mod lenient;
+mod option_key;
 mod retry_hint;

@@ -5,8 +5,9 @@
 //! to the whole name so far is a repetition, any other is appended. Ids are never appended.
 
 use super::types::{Arguments, WireToolCall};
+use crate::call_ids::generated_id;
+use crate::json_text::is_whole;
 use llm_core::{BlockKind, ChatEvent, Delta};
-use serde::de::IgnoredAny;
 
 /// All calls of one answer.
 #[derive(Debug, Default)]
@@ -144,7 +145,7 @@ impl Calls {
             if !call.shown {
                 call.show(out);
             }
-            let complete = !cut && !call.name.is_empty() && is_complete(&call.arguments);
+            let complete = !cut && !call.name.is_empty() && is_whole(&call.arguments);
             runnable |= complete;
             out.push(ChatEvent::BlockEnd {
                 index: call.block,
@@ -187,9 +188,7 @@ impl Calls {
         let call = &self.calls[open];
         let another_begins = fragment.name.is_some()
             && (fragment.later_in_chunk
-                || (!call.arguments.is_empty()
-                    && fragment.arguments.is_some()
-                    && is_complete(&call.arguments)));
+                || (!call.arguments.is_empty() && fragment.arguments.is_some() && is_whole(&call.arguments)));
         (!another_begins).then_some(open)
     }
 }
@@ -213,18 +212,4 @@ impl Call {
             });
         }
     }
-}
-
-/// Are these whole arguments? Empty ones are `{}`.
-fn is_complete(arguments: &str) -> bool {
-    arguments.trim().is_empty() || serde_json::from_str::<IgnoredAny>(arguments).is_ok()
-}
-
-/// An id for a call that came without one: the same for the same answer, however its bytes were cut, and another
-/// one for another answer (FNV-1a over the vendor's ids).
-fn generated_id(seed: &str, number: u32) -> String {
-    let hash = seed.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("call_{hash:016x}_{number}")
 }

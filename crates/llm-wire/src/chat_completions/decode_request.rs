@@ -5,13 +5,12 @@
 //! go into the `openai` options bag under their own names, so that an OpenAI target gets them back.
 
 mod content;
-mod fields;
 mod messages;
 mod settings;
 mod tools;
 
-use super::fault::{invalid, missing};
-use fields::{Fields, Notes};
+use crate::fault::{invalid, missing};
+use crate::fields::{Fields, Notes};
 use llm_core::{ChatRequest, Error, ErrorKind, ModelId, Result, VendorId, Warning};
 use serde_json::Value;
 

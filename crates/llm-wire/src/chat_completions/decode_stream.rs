@@ -8,33 +8,14 @@ use super::decode_error::decode_error;
 use super::dialect::Dialect;
 use super::think::{Split, ThinkSplitter};
 use super::types::AnswerDocument;
+pub use crate::decode_options::DecodeOptions;
 use crate::lenient;
 use llm_core::{
-    BlockKind, ChatEvent, ChatRequest, Delta, Error, ErrorKind, FinishKind, FinishReason, Origin, Phase,
-    Replay, ResponseMeta, Result, Usage,
+    BlockKind, ChatEvent, Delta, Error, ErrorKind, FinishKind, FinishReason, Origin, Phase, Replay,
+    ResponseMeta, Result, Usage,
 };
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-
-/// What a decoder must know of the call.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct DecodeOptions {
-    /// Are the model's thoughts wanted?
-    pub include_reasoning: bool,
-    /// What is known of the call before anything was answered; the answer's own facts are added.
-    pub meta: ResponseMeta,
-}
-
-impl DecodeOptions {
-    /// For the answer to this request.
-    pub fn new(request: &ChatRequest, meta: ResponseMeta) -> Self {
-        DecodeOptions {
-            include_reasoning: request.includes_reasoning(),
-            meta,
-        }
-    }
-}
 
 /// Turns the payloads of an event stream into events. Push in, events out; no clock, no I/O.
 ///

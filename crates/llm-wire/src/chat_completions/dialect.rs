@@ -1,12 +1,12 @@
 //! What the vendors of this format do differently, as plain data.
 
 mod model_rule;
-mod option_key;
+mod option_keys;
 
 use llm_core::VendorId;
 
+pub use crate::option_key::{JsonForm, OptionKey};
 pub use model_rule::ModelRule;
-pub use option_key::{JsonForm, OptionKey};
 
 /// One vendor's differences. Start from [`Dialect::openai`] (OpenAI itself) or [`Dialect::compatible`] (any
 /// host that speaks the format) and change fields.

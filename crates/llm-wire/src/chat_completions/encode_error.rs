@@ -1,6 +1,6 @@
 //! Error → wire: OpenAI's error object, with OpenAI's statuses, types and codes.
 
-use super::encode_response::write_json;
+use crate::json_text::write_json;
 use llm_core::{Error, ErrorKind, Rejection};
 use serde::Serialize;
 

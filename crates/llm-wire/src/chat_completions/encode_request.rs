@@ -4,17 +4,17 @@
 //! `InvalidRequest` where nobody could), or reported as a warning. What is not set is not sent. The body is
 //! written straight from the borrowed request; no tree is built.
 
-mod bag;
 mod media;
 mod messages;
+mod own_options;
 mod results;
 mod settings;
 mod tools;
 
 use super::dialect::{Dialect, ModelRule};
 use super::request_types::{Body, WireStreamOptions};
-use bag::Bag;
 use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, MediaSource, ResolvedModel, Result, Warning};
+use own_options::OwnOptions;
 
 /// A request as it is sent.
 #[derive(Debug, Clone)]
@@ -94,16 +94,16 @@ struct Encoding<'a> {
 
 impl<'a> Encoding<'a> {
     fn body(&mut self, stream: bool) -> Result<Body<'a>> {
-        let bag = Bag::read(self.dialect, self.request)?;
+        let own = OwnOptions::read(self.dialect, self.request)?;
         let mut body = Body {
             fields: Vec::with_capacity(16),
-            patch: bag.patch,
+            patch: own.bag.patch,
         };
         body.add("model", self.model.id.as_str());
         body.add("messages", self.messages()?);
-        let effort = self.effort(&bag)?;
-        self.own_options(&bag, effort.off, &mut body);
-        self.tools(&bag, &mut body)?;
+        let effort = self.effort(&own)?;
+        self.own_options(&own, effort.off, &mut body);
+        self.tools(&own, &mut body)?;
         self.output(&mut body)?;
         self.sampling(effort.off, &mut body)?;
         if let Some(word) = effort.word {

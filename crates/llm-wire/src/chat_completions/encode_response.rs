@@ -1,10 +1,10 @@
 //! Neutral → wire, for plain answers.
 
+use crate::json_text::{is_whole, write_json};
 use llm_core::{
     Block, ChatResponse, FinishKind, ResponseMeta, ToolCall, Usage, VendorMetadata, VendorOptions,
 };
 use serde::Serialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// What an answer must have and the one who answers may not know.
@@ -83,16 +83,6 @@ pub fn encode_response(options: &EncodeOptions, response: &ChatResponse) -> Vec<
     let mut body = Vec::with_capacity(512 + response.text().len());
     write_json(&answer, &mut body);
     body
-}
-
-/// Writes a value that has nothing in it that JSON cannot hold.
-pub(super) fn write_json(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
-    let start = out.len();
-    if serde_json::to_writer(&mut *out, value).is_err() {
-        // only a map with keys that are no strings gets here, and there is none
-        out.truncate(start);
-        out.extend_from_slice(b"null");
-    }
 }
 
 /// What the answer's vendor reports in OpenAI's own words.
@@ -217,7 +207,7 @@ fn message<'a>(response: &'a ChatResponse, metadata: Option<&'a Map<String, Valu
         _ => None,
     });
     let cut = response.incomplete_tool_calls.iter();
-    let cut = cut.filter(|cut| !parses(&cut.arguments));
+    let cut = cut.filter(|cut| !is_whole(&cut.arguments));
     let cut = cut.map(|cut| call(&cut.id, &cut.name, &cut.arguments));
     let tool_calls: Vec<_> = whole.chain(cut).collect();
     let text = response.text();
@@ -233,11 +223,6 @@ fn message<'a>(response: &'a ChatResponse, metadata: Option<&'a Map<String, Valu
         annotations: metadata.and_then(|metadata| metadata.get("annotations")),
         tool_calls,
     }
-}
-
-/// Could these arguments be run? Empty ones count as `{}`.
-pub(super) fn parses(arguments: &str) -> bool {
-    arguments.trim().is_empty() || serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
 /// The log-probabilities, which are reported as `logprobs_content` and `logprobs_refusal`.

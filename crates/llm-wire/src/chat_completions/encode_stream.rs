@@ -1,10 +1,9 @@
 //! Events → frames.
 
 use super::encode_error::write_error;
-use super::encode_response::{
-    EncodeOptions, Envelope, WireUsage, finish_word, logprobs, own_metadata, write_json,
-};
+use super::encode_response::{EncodeOptions, Envelope, WireUsage, finish_word, logprobs, own_metadata};
 use crate::frame::encode_sse_comment;
+use crate::json_text::write_json;
 use llm_core::{BlockKind, ChatEvent, Delta, Error, FinishReason, ResponseMeta, Usage, VendorMetadata};
 use serde::Serialize;
 use serde_json::{Map, Value};

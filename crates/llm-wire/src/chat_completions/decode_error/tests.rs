@@ -1,5 +1,7 @@
 use super::*;
-use serde_json::json;
+use llm_core::ErrorKind;
+use serde_json::{Value, json};
+use std::time::Duration;
 
 fn read(status: Option<u16>, body: Value) -> Error {
     decode_error(&Dialect::openai(), status, body.to_string().as_bytes())

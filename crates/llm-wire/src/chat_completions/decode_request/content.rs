@@ -1,8 +1,8 @@
 //! The content of messages: a string or a list of parts.
 
 use super::OPENAI;
-use super::fields::{Fields, Notes};
-use crate::chat_completions::fault::{invalid, missing, wrong_type};
+use crate::fault::{invalid, missing, wrong_type};
+use crate::fields::{Fields, Notes};
 use llm_core::chat::AudioPart;
 use llm_core::{
     CachePoint, CacheTtl, ContentPart, DocumentPart, ImageDetail, ImagePart, MediaSource, RefusalPart, Result,

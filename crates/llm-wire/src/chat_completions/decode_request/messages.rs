@@ -2,8 +2,8 @@
 
 use super::OPENAI;
 use super::content::{Allowed, content};
-use super::fields::{Fields, Notes};
-use crate::chat_completions::fault::{invalid, missing};
+use crate::fault::{invalid, missing};
+use crate::fields::{Fields, Notes};
 use llm_core::{
     ContentPart, Message, OpaquePart, Origin, ReasoningPart, RefusalPart, Replay, Result, Role, ToolCall,
     ToolResult,

@@ -1,9 +1,9 @@
 //! Everything of a request but model, messages and tools.
 
 use super::OPENAI;
-use super::fields::{Fields, Notes};
 use crate::chat_completions::dialect::OptionKey;
-use crate::chat_completions::fault::{invalid, missing, unsupported, wrong_type};
+use crate::fault::{invalid, missing, unsupported, wrong_type};
+use crate::fields::{Fields, Notes};
 use llm_core::{ChatRequest, OutputFormat, Reasoning, ReasoningEffort, Result, Sampling};
 use serde_json::Value;
 

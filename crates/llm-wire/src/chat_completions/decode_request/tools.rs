@@ -1,8 +1,8 @@
 //! Tools, the choice among them, and their old forms.
 
 use super::OPENAI;
-use super::fields::{Fields, Notes};
-use crate::chat_completions::fault::{invalid, missing, wrong_type};
+use crate::fault::{invalid, missing, wrong_type};
+use crate::fields::{Fields, Notes};
 use llm_core::{ChatRequest, Result, ToolChoice, ToolSpec};
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Pictures, sound and files.
 
 use super::Encoding;
-use crate::chat_completions::fault::unsupported;
 use crate::chat_completions::request_types::{WirePart, WirePartBody, WireUrl, detail_word};
+use crate::fault::unsupported;
 use llm_core::chat::AudioPart;
 use llm_core::{ContentPart, DocumentPart, ImagePart, MediaSource, Result};
 use std::borrow::Cow;

@@ -3,13 +3,13 @@
 
 use super::Encoding;
 use super::results::{NO_RESULT, OpenCalls, Results};
-use crate::chat_completions::fault::{invalid, unsupported};
 use crate::chat_completions::request_types::{
     WireContent, WireMessage, WirePart, WirePartBody, WireToolCall,
 };
+use crate::fault::{invalid, unsupported};
+use crate::json_text::is_object;
 use llm_core::model::Knob;
 use llm_core::{CachePoint, CacheTtl, ContentPart, Message, OpaquePart, Replay, Result, Role, ToolCall};
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -127,8 +127,7 @@ impl<'a> Encoding<'a> {
         if call.name.is_empty() {
             return Err(invalid(path, "is a call without the name of a tool"));
         }
-        let is_object = call.arguments.trim_start().starts_with('{')
-            && serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
+        let is_object = is_object(&call.arguments);
         if !is_object {
             self.warn_history(path, "is a call whose arguments are no JSON object; sent as {}");
         }

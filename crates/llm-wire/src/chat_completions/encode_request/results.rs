@@ -2,8 +2,8 @@
 
 use super::Encoding;
 use super::messages::{filled, text};
-use crate::chat_completions::fault::invalid;
 use crate::chat_completions::request_types::{WirePart, WirePartBody};
+use crate::fault::invalid;
 use llm_core::{ContentPart, Message, Result, Role, ToolResult};
 use std::borrow::Cow;
 use std::collections::HashMap;

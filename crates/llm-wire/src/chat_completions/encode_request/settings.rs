@@ -3,10 +3,10 @@
 //! Source of the rules: `openai-chat.md` of the project's wire notes (Request, Reasoning), state of 2026-11-29.
 
 use super::Encoding;
-use super::bag::Bag;
+use super::own_options::OwnOptions;
 use crate::chat_completions::dialect::MaxTokensField;
-use crate::chat_completions::fault::{invalid, unsupported};
 use crate::chat_completions::request_types::Body;
+use crate::fault::{invalid, unsupported};
 use llm_core::model::Knob;
 use llm_core::{Capability, ReasoningEffort, Result, Support};
 
@@ -19,7 +19,7 @@ pub(super) struct Effort<'a> {
 }
 
 impl<'a> Encoding<'a> {
-    pub(super) fn effort(&mut self, bag: &Bag<'a>) -> Result<Effort<'a>> {
+    pub(super) fn effort(&mut self, own: &OwnOptions<'a>) -> Result<Effort<'a>> {
         let reasoning = self.request.reasoning.unwrap_or_default();
         if reasoning.include && !self.dialect.shows_reasoning {
             self.warn(
@@ -27,7 +27,7 @@ impl<'a> Encoding<'a> {
                 "cannot be had: this host never shows reasoning here",
             );
         }
-        let mut word = match (bag.text("reasoning_effort"), reasoning.effort) {
+        let mut word = match (own.bag.text("reasoning_effort"), reasoning.effort) {
             (Some(own), _) => Some(own),
             (None, Some(effort)) => self.effort_taken(effort)?.map(ReasoningEffort::as_str),
             (None, None) => None,
@@ -36,7 +36,7 @@ impl<'a> Encoding<'a> {
             Some(word) => word == "none",
             None => self.rule.default_effort_is_none,
         };
-        let tools = !self.request.tools.is_empty() || !bag.own_tools.is_empty();
+        let tools = !self.request.tools.is_empty() || !own.own_tools.is_empty();
         if tools && !self.rule.tools_with_reasoning && !off {
             let can_be_off = self
                 .efforts_offered()
@@ -266,8 +266,8 @@ impl<'a> Encoding<'a> {
     }
 
     /// The keys of the options bag. They win over neutral fields of the same name.
-    pub(super) fn own_options(&mut self, bag: &Bag<'a>, thinking_off: bool, body: &mut Body<'a>) {
-        for (name, value) in &bag.fields {
+    pub(super) fn own_options(&mut self, own: &OwnOptions<'a>, thinking_off: bool, body: &mut Body<'a>) {
+        for (name, value) in &own.bag.fields {
             let taken = match *name {
                 // goes its own way, see `effort`
                 "reasoning_effort" => continue,

@@ -1,18 +1,18 @@
 //! Tools, the choice among them, and the form of the answer.
 
 use super::Encoding;
-use super::bag::Bag;
-use crate::chat_completions::fault::{invalid, unsupported};
+use super::own_options::OwnOptions;
 use crate::chat_completions::request_types::{
     Body, WireFunction, WireName, WireResponseFormat, WireSchema, WireTool, WireToolChoice,
 };
+use crate::fault::{invalid, unsupported};
 use llm_core::model::Knob;
 use llm_core::{Capability, OutputFormat, Result, Support, ToolChoice};
 
 impl<'a> Encoding<'a> {
-    pub(super) fn tools(&mut self, bag: &Bag<'a>, body: &mut Body<'a>) -> Result<()> {
+    pub(super) fn tools(&mut self, own: &OwnOptions<'a>, body: &mut Body<'a>) -> Result<()> {
         let request = self.request;
-        let mut tools = Vec::with_capacity(request.tools.len() + bag.own_tools.len());
+        let mut tools = Vec::with_capacity(request.tools.len() + own.own_tools.len());
         for (index, tool) in request.tools.iter().enumerate() {
             if tool.name.is_empty() {
                 return Err(invalid(
@@ -30,7 +30,7 @@ impl<'a> Encoding<'a> {
                 },
             });
         }
-        tools.extend(bag.own_tools.iter().map(WireTool::Own));
+        tools.extend(own.own_tools.iter().map(WireTool::Own));
         let offered = !tools.is_empty();
         if offered {
             body.add("tools", tools);

@@ -1,11 +1,11 @@
 //! What the vendors' words for failures mean.
 //!
-//! Sources: the wire notes of each vendor of this format, state of 2026-11-29; wordings of the open servers (vLLM,
+//! Sources: the wire notes of each vendor, state of 2026-11-29; wordings of the open servers (vLLM,
 //! llama.cpp, TGI, LM Studio) and of gateways from their error texts.
 
 use llm_core::ErrorKind;
 
-/// The exact names of the vendors of this format and of the gateways in front of others.
+/// The exact names of the vendors and of the gateways in front of them.
 pub(super) fn kind_of_name(name: &str) -> Option<ErrorKind> {
     Some(match name.to_ascii_lowercase().as_str() {
         "insufficient_quota"
@@ -41,9 +41,11 @@ pub(super) fn kind_of_name(name: &str) -> Option<ErrorKind> {
         | "incorrect_api_key_error"
         | "unauthenticated"
         | "unauthorized" => ErrorKind::Auth,
-        "permission_error" | "permission_denied" | "permission_denied_error" | "forbidden" => {
-            ErrorKind::Permission
-        }
+        "permission_error"
+        | "permission_denied"
+        | "permission_denied_error"
+        | "forbidden"
+        | "organization_on_hold" => ErrorKind::Permission,
         "model_not_found"
         | "not_found_error"
         | "not_found"
@@ -56,10 +58,16 @@ pub(super) fn kind_of_name(name: &str) -> Option<ErrorKind> {
         | "unavailable"
         | "service_unavailable" => ErrorKind::Overloaded,
         "timeout_error" | "deadline_exceeded" | "timeout" => ErrorKind::Timeout,
-        "server_error" | "api_error" | "internal_error" | "internal_server_error" | "internal" => {
-            ErrorKind::Server
-        }
+        "server_error"
+        | "api_error"
+        | "conflict_error"
+        | "internal_error"
+        | "internal_server_error"
+        | "internal" => ErrorKind::Server,
         "invalid_request_error"
+        | "request_too_large"
+        | "image_dimensions_too_large"
+        | "tool_name_conflict"
         | "bad_request"
         | "bad_request_error"
         | "badrequesterror"

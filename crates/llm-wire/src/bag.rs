@@ -1,31 +1,33 @@
-//! What the request's options bag holds for this vendor.
+//! What a request's options bag holds for one vendor.
 
-use crate::chat_completions::dialect::Dialect;
-use crate::chat_completions::fault::{invalid, unsupported, wrong_type};
-use llm_core::{ChatRequest, Error, Result};
+use crate::fault::{invalid, unsupported, wrong_type};
+use crate::option_key::OptionKey;
+use llm_core::{ChatRequest, Error, Result, VendorId};
 use serde_json::{Map, Value};
 
 /// The bag, checked.
-pub(super) struct Bag<'a> {
-    /// Keys that go into the body as they are.
-    pub(super) fields: Vec<(&'static str, &'a Value)>,
-    /// Tools of other kinds than functions, in the vendor's own form.
-    pub(super) own_tools: &'a [Value],
+#[derive(Debug)]
+pub(crate) struct Bag<'a> {
+    /// The known keys with their values.
+    pub(crate) fields: Vec<(&'static str, &'a Value)>,
     /// What takes the place of body fields, as the very last resort.
-    pub(super) patch: Option<&'a Map<String, Value>>,
+    pub(crate) patch: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> Bag<'a> {
-    /// Reads the vendor's namespace. A null is as good as nothing.
-    pub(super) fn read(dialect: &Dialect, request: &'a ChatRequest) -> Result<Self> {
+    /// Reads the vendor's namespace. A null is as good as nothing; keys in `passed_over` are the caller's to read.
+    pub(crate) fn read(
+        vendor: &VendorId,
+        keys: &'static [OptionKey],
+        passed_over: &[&str],
+        request: &'a ChatRequest,
+    ) -> Result<Self> {
         let mut bag = Bag {
             fields: Vec::new(),
-            own_tools: &[],
             patch: None,
         };
-        let vendor = dialect.vendor.as_str();
-        for (key, value) in request.vendor.of(vendor).into_iter().flatten() {
-            if value.is_null() {
+        for (key, value) in request.vendor.of(vendor.as_str()).into_iter().flatten() {
+            if value.is_null() || passed_over.contains(&key.as_str()) {
                 continue;
             }
             let field = format!("vendor.{vendor}.{key}");
@@ -33,36 +35,37 @@ impl<'a> Bag<'a> {
                 bag.patch = Some(patch(&field, value)?);
                 continue;
             }
-            if key == "n" {
-                if value.as_u64() == Some(1) {
-                    continue;
-                }
-                let message = "must be 1: an answer has one choice here; ask several times for several";
-                return Err(unsupported(&field, message));
-            }
-            let Some(known) = dialect.option_keys.iter().find(|known| known.name == key) else {
-                return Err(unknown(dialect, &field, key));
+            let Some(known) = keys.iter().find(|known| known.name == key) else {
+                return Err(unknown(vendor, keys, &field, key));
             };
             if !known.form.fits(value) {
                 return Err(wrong_type(&field, known.form.as_str()));
             }
-            match value {
-                Value::Array(tools) if known.name == OWN_TOOLS => bag.own_tools = tools,
-                _ => bag.fields.push((known.name, value)),
-            }
+            bag.fields.push((known.name, value));
         }
         Ok(bag)
     }
 
-    /// The text under a key.
-    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+    /// The value under a key.
+    pub(crate) fn value(&self, name: &str) -> Option<&'a Value> {
         let (_, value) = self.fields.iter().find(|(key, _)| *key == name)?;
-        value.as_str()
+        Some(value)
+    }
+
+    /// The text under a key.
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
+        self.value(name)?.as_str()
+    }
+
+    /// Takes a list out, for keys that are no fields of the body.
+    pub(crate) fn take_list(&mut self, name: &str) -> &'a [Value] {
+        let Some(at) = self.fields.iter().position(|(key, _)| *key == name) else {
+            return &[];
+        };
+        let (_, value) = self.fields.remove(at);
+        value.as_array().map(Vec::as_slice).unwrap_or_default()
     }
 }
-
-/// The key under which tools of other kinds than functions are given.
-pub(super) const OWN_TOOLS: &str = "custom_tools";
 
 fn patch<'a>(field: &str, value: &'a Value) -> Result<&'a Map<String, Value>> {
     let Value::Object(patch) = value else {
@@ -77,18 +80,15 @@ fn patch<'a>(field: &str, value: &'a Value) -> Result<&'a Map<String, Value>> {
     Ok(patch)
 }
 
-fn unknown(dialect: &Dialect, field: &str, key: &str) -> Error {
-    let names = dialect.option_keys.iter().map(|known| known.name);
+fn unknown(vendor: &VendorId, keys: &[OptionKey], field: &str, key: &str) -> Error {
+    let names = keys.iter().map(|known| known.name);
     let nearest = names
         .map(|name| (distance(key, name), name))
         .min()
         .filter(|(distance, name)| *distance <= name.len() / 3);
     let message = match nearest {
         Some((_, name)) => format!("is not an option known here; is {name} meant?"),
-        None => format!(
-            "is not an option known here; put it under vendor.{}.body to send it as it is",
-            dialect.vendor
-        ),
+        None => format!("is not an option known here; put it under vendor.{vendor}.body to send it as it is"),
     };
     unsupported(field, &message)
 }

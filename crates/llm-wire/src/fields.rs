@@ -1,7 +1,7 @@
 //! Taking fields out of JSON objects, with the path of everything that is wrong.
 
-use crate::chat_completions::dialect::JsonForm;
-use crate::chat_completions::fault::{missing, wrong_type};
+use crate::fault::{missing, wrong_type};
+use crate::option_key::JsonForm;
 use llm_core::{Error, ErrorKind, Result, Warning};
 use serde_json::{Map, Value};
 
@@ -13,12 +13,12 @@ const LONGEST_NAME: usize = 64;
 
 /// What was noticed on the way.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
-    pub(super) warnings: Vec<Warning>,
+pub(crate) struct Notes {
+    pub(crate) warnings: Vec<Warning>,
 }
 
 impl Notes {
-    pub(super) fn warn(&mut self, field: &str, message: &str) {
+    pub(crate) fn warn(&mut self, field: &str, message: &str) {
         if self.warnings.len() < MOST_WARNINGS {
             self.warnings.push(Warning::wire(field, message));
         }
@@ -27,14 +27,14 @@ impl Notes {
 
 /// An object whose fields are taken out one by one. A null is as good as no field.
 #[derive(Debug)]
-pub(super) struct Fields {
+pub(crate) struct Fields {
     path: String,
     map: Map<String, Value>,
 }
 
 impl Fields {
     /// The body itself.
-    pub(super) fn root(value: Value) -> Result<Self> {
+    pub(crate) fn root(value: Value) -> Result<Self> {
         match value {
             Value::Object(map) => Ok(Fields {
                 path: String::new(),
@@ -48,7 +48,7 @@ impl Fields {
     }
 
     /// An object inside of it.
-    pub(super) fn of(path: String, value: Value) -> Result<Self> {
+    pub(crate) fn of(path: String, value: Value) -> Result<Self> {
         match value {
             Value::Object(map) => Ok(Fields { path, map }),
             _ => Err(wrong_type(&path, "an object")),
@@ -56,7 +56,7 @@ impl Fields {
     }
 
     /// The path of one of its fields.
-    pub(super) fn at(&self, key: &str) -> String {
+    pub(crate) fn at(&self, key: &str) -> String {
         if self.path.is_empty() {
             key.to_owned()
         } else {
@@ -65,15 +65,15 @@ impl Fields {
     }
 
     /// Its own path.
-    pub(super) fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
         self.map.remove(key).filter(|value| !value.is_null())
     }
 
-    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>> {
+    pub(crate) fn text(&mut self, key: &str) -> Result<Option<String>> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -82,13 +82,13 @@ impl Fields {
     }
 
     /// Text that must be there and not be empty.
-    pub(super) fn name(&mut self, key: &str) -> Result<String> {
+    pub(crate) fn name(&mut self, key: &str) -> Result<String> {
         self.text(key)?
             .filter(|text| !text.is_empty())
             .ok_or_else(|| missing(&self.at(key), "a string that is not empty"))
     }
 
-    pub(super) fn flag(&mut self, key: &str) -> Result<Option<bool>> {
+    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
@@ -96,7 +96,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn number(&mut self, key: &str) -> Result<Option<f64>> {
+    pub(crate) fn number(&mut self, key: &str) -> Result<Option<f64>> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };
@@ -106,7 +106,7 @@ impl Fields {
             .ok_or_else(|| wrong_type(&self.at(key), "a number"))
     }
 
-    pub(super) fn integer(&mut self, key: &str) -> Result<Option<i64>> {
+    pub(crate) fn integer(&mut self, key: &str) -> Result<Option<i64>> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };
@@ -117,7 +117,7 @@ impl Fields {
     }
 
     /// A count of at least one.
-    pub(super) fn count(&mut self, key: &str) -> Result<Option<u32>> {
+    pub(crate) fn count(&mut self, key: &str) -> Result<Option<u32>> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };
@@ -128,7 +128,7 @@ impl Fields {
             .ok_or_else(|| wrong_type(&self.at(key), "a whole number of at least 1"))
     }
 
-    pub(super) fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>> {
+    pub(crate) fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::Array(list)) => Ok(Some(list)),
@@ -137,7 +137,7 @@ impl Fields {
     }
 
     /// A field that is an object, kept as it is.
-    pub(super) fn object(&mut self, key: &str) -> Result<Option<Value>> {
+    pub(crate) fn object(&mut self, key: &str) -> Result<Option<Value>> {
         match self.take(key) {
             None => Ok(None),
             Some(value @ Value::Object(_)) => Ok(Some(value)),
@@ -146,13 +146,13 @@ impl Fields {
     }
 
     /// A field that is an object, to take fields out of.
-    pub(super) fn inner(&mut self, key: &str) -> Result<Option<Fields>> {
+    pub(crate) fn inner(&mut self, key: &str) -> Result<Option<Fields>> {
         let path = self.at(key);
         self.take(key).map(|value| Fields::of(path, value)).transpose()
     }
 
     /// A field of a given form, kept as it is.
-    pub(super) fn value(&mut self, key: &str, form: JsonForm) -> Result<Option<Value>> {
+    pub(crate) fn value(&mut self, key: &str, form: JsonForm) -> Result<Option<Value>> {
         match self.take(key) {
             Some(value) if !form.fits(&value) => Err(wrong_type(&self.at(key), form.as_str())),
             value => Ok(value),
@@ -160,14 +160,14 @@ impl Fields {
     }
 
     /// Drops fields that mean nothing here.
-    pub(super) fn ignore(&mut self, keys: &[&str]) {
+    pub(crate) fn ignore(&mut self, keys: &[&str]) {
         for key in keys {
             self.map.remove(*key);
         }
     }
 
     /// Warns about everything that was not taken.
-    pub(super) fn finish(self, notes: &mut Notes) {
+    pub(crate) fn finish(self, notes: &mut Notes) {
         for (key, value) in &self.map {
             if !value.is_null() {
                 let short: String = key.chars().take(LONGEST_NAME).collect();

@@ -1,0 +1,23 @@
+//! What every decoder of answers is told.
+
+use llm_core::{ChatRequest, ResponseMeta};
+
+/// What a decoder must know of the call.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct DecodeOptions {
+    /// Are the model's thoughts wanted?
+    pub include_reasoning: bool,
+    /// What is known of the call before anything was answered; the answer's own facts are added.
+    pub meta: ResponseMeta,
+}
+
+impl DecodeOptions {
+    /// For the answer to this request.
+    pub fn new(request: &ChatRequest, meta: ResponseMeta) -> Self {
+        DecodeOptions {
+            include_reasoning: request.includes_reasoning(),
+            meta,
+        }
+    }
+}
