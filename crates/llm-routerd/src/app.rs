@@ -2,15 +2,15 @@
 
 use crate::auth::Tokens;
 use crate::backend::Statuses;
+use crate::call_log::{KeptDecision, Trails};
 use crate::config::Config;
 use crate::route::Routes;
+use crate::running::Running;
 use crate::store::{Recorder, Store};
 use llm_suite::core::Clock;
-use llm_suite::routing::{PlanExecutor, RoutingDecision, RoutingEngine, RoutingPolicy};
-use serde_json::Value;
+use llm_suite::routing::{PlanExecutor, RoutingEngine, RoutingPolicy};
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -31,17 +31,7 @@ pub(crate) struct App {
     pub(crate) db_path: PathBuf,
     pub(crate) clock: Arc<dyn Clock>,
     decisions: Mutex<VecDeque<Arc<KeptDecision>>>,
-    draining: AtomicBool,
-}
-
-/// A decision and what came of it.
-#[derive(Debug)]
-pub(crate) struct KeptDecision {
-    pub(crate) request_id: String,
-    pub(crate) ts: i64,
-    pub(crate) decision: Arc<RoutingDecision>,
-    pub(crate) attempts: Value,
-    pub(crate) skipped: Value,
+    pub(crate) running: Running,
 }
 
 impl App {
@@ -58,14 +48,16 @@ impl App {
             config,
             routes,
             engine: RoutingEngine::new(RoutingPolicy::default().with_name("ordered")),
-            executor: PlanExecutor::new().with_observer(statuses.clone()),
+            executor: PlanExecutor::new()
+                .with_observer(statuses.clone())
+                .with_observer(Arc::new(Trails)),
             statuses,
             tokens,
             recorder,
             db_path: store.path().to_owned(),
             clock,
             decisions: Mutex::default(),
-            draining: AtomicBool::new(false),
+            running: Running::default(),
         }
     }
 
@@ -92,13 +84,5 @@ impl App {
         kept.iter()
             .rfind(|decision| decision.request_id == request_id)
             .cloned()
-    }
-
-    pub(crate) fn start_draining(&self) {
-        self.draining.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
     }
 }

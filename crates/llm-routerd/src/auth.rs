@@ -28,13 +28,15 @@ impl Tokens {
             |source: &Option<crate::config::SecretSource>, key: &str| -> Result<Option<Secret<String>>> {
                 let Some(source) = source else { return Ok(None) };
                 let token = source.resolve(key)?;
-                if token.expose().trim().is_empty() {
+                // what callers present is read without the white space around it
+                let token = token.expose().trim();
+                if token.is_empty() {
                     return Err(Error::new(
                         ErrorKind::Config,
                         format!("{key} is empty; give a token or leave the key out"),
                     ));
                 }
-                Ok(Some(token))
+                Ok(Some(Secret::new(token.to_owned())))
             };
         let (token, admin) = (
             configured(&config.token, "proxy.token")?,
@@ -101,8 +103,13 @@ fn made_token(path: &Path) -> Result<Secret<String>> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
+        // an empty one that somebody left there may be open to others
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         let mut options = std::fs::OpenOptions::new();
-        options.create(true).truncate(true).write(true);
+        options.create_new(true).write(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(path)?.write_all(token.as_bytes())

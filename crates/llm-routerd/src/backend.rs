@@ -62,7 +62,8 @@ fn build(id: &str, config: &BackendConfig, registry: &Registry, context: &BuildC
     let timeouts = TimeoutPolicy::default()
         .with_whole(limit)
         .with_first_event(limit)
-        .with_first_content(limit);
+        .with_first_content(limit)
+        .with_idle(Duration::from_secs(config.idle_timeout_seconds));
     let mut stack = Stack::from_arc(chat).layer(TimeoutLayer::attempt(timeouts));
     if config.max_attempts > 1 {
         stack = stack.layer(RetryLayer::new(RetryPolicy::new(config.max_attempts)));

@@ -1,14 +1,22 @@
 //! One request's entry in the log of calls: what is known of it, written when it ends, however it ends.
 
-use crate::app::{App, KeptDecision};
-use crate::config::RecordDecisions;
+mod decision;
+mod trail;
+
+use crate::app::App;
 use crate::route::Route;
-use crate::store::{CallRow, DecisionRow, Outcome};
+use crate::running::RunningCall;
+use crate::store::{CallRow, Outcome};
 use llm_suite::core::{Attempt, ChatRequest, Error, ErrorKind, Scope, Skip, Usage};
-use llm_suite::routing::RoutingDecision;
-use serde_json::{Value, json};
+use llm_suite::routing::{Evaluations, RoutingDecision};
 use std::sync::Arc;
 use std::time::Instant;
+
+pub(crate) use decision::{KeptDecision, stored_json};
+pub(crate) use trail::{Trail, Trails};
+
+/// What stands as the error of a call that was cut because the daemon stopped.
+const SHUTDOWN: &str = "shutdown";
 
 /// Follows one request. Dropped without an end, it records that the caller went away.
 #[derive(Debug)]
@@ -18,38 +26,51 @@ pub(crate) struct CallLog {
     request_id: String,
     tools_present: bool,
     started: Instant,
-    decision: Option<Arc<RoutingDecision>>,
-    attempts: Vec<Attempt>,
-    skipped: Vec<Skip>,
+    decision: Option<decision::Decided>,
+    trail: Trail,
+    /// Absent until an answer or an error brought it.
+    attempts: Option<Vec<Attempt>>,
     usage: Usage,
     ended: bool,
+    _running: RunningCall,
 }
 
 impl CallLog {
     pub(crate) fn begin(app: Arc<App>, route: Arc<Route>, request_id: String, request: &ChatRequest) -> Self {
-        let started = app.clock.now();
-        let tools_present = !request.tools.is_empty();
         CallLog {
+            started: app.clock.now(),
+            tools_present: !request.tools.is_empty(),
+            _running: app.running.begin(),
             app,
             route,
             request_id,
-            tools_present,
-            started,
             decision: None,
-            attempts: Vec::new(),
-            skipped: Vec::new(),
+            trail: Trail::default(),
+            attempts: None,
             usage: Usage::default(),
             ended: false,
         }
     }
 
+    /// For the context of the call.
+    pub(crate) fn trail(&self) -> Trail {
+        self.trail.clone()
+    }
+
     pub(crate) fn decided(&mut self, decision: Arc<RoutingDecision>) {
-        self.decision = Some(decision);
+        self.decision = Some(decision::Decided::Plan(decision));
+    }
+
+    /// No candidate can do what the request needs.
+    pub(crate) fn refused(&mut self, error: &Error) {
+        self.decision = Evaluations::of(error)
+            .map(|evaluations| decision::Decided::Refusal(evaluations.record().clone()));
+        self.failed(error, false);
     }
 
     /// What was tried, as soon as it is known.
     pub(crate) fn tried(&mut self, attempts: &[Attempt]) {
-        self.attempts = attempts.to_vec();
+        self.attempts = Some(attempts.to_vec());
     }
 
     pub(crate) fn used(&mut self, usage: &Usage) {
@@ -58,35 +79,45 @@ impl CallLog {
 
     /// The answer is complete.
     pub(crate) fn served(&mut self) {
-        self.end(Outcome::Pass, None);
+        self.end(&End {
+            outcome: Outcome::Pass,
+            error_type: None,
+            error: None,
+        });
     }
 
-    /// It failed.
+    /// It failed; `committed`: after its first content was on its way to the caller.
     pub(crate) fn failed(&mut self, error: &Error, committed: bool) {
-        if self.attempts.is_empty() {
-            self.attempts = error.attempts().to_vec();
+        if self.attempts.is_none() {
+            self.attempts = Some(error.attempts().to_vec());
         }
-        self.skipped = error.skipped().to_vec();
         let outcome = match (error.kind(), error.scope()) {
+            // whose time was over is the first thing to know, wherever it struck
+            (ErrorKind::Timeout, Scope::Request) => Outcome::RequestDeadline,
             _ if committed => Outcome::Interrupted,
             (ErrorKind::NoEligibleCandidate, _) => Outcome::Refused,
-            (ErrorKind::Timeout, Scope::Request) => Outcome::RequestDeadline,
             (ErrorKind::Cancelled, _) => Outcome::Cancelled,
-            _ if error.is_exhausted() || self.attempts.is_empty() => Outcome::Degraded,
+            _ if error.is_exhausted() || !error.skipped().is_empty() => Outcome::Degraded,
             _ => Outcome::Failed,
         };
-        self.end(outcome, Some(error));
+        self.end(&End {
+            outcome,
+            error_type: Some(error.kind().as_str()),
+            error: Some(error),
+        });
     }
 
     /// Who served, its place in the chain, and why the first did not.
     pub(crate) fn winner(&self) -> Option<Winner> {
-        let served = self.attempts.iter().rfind(|attempt| attempt.failure.is_none())?;
+        let attempts = self.attempts.as_deref().unwrap_or_default();
+        let served = attempts.iter().rfind(|attempt| attempt.failure.is_none())?;
         let (position, _) = self.route.entry_of(&served.candidate);
-        let failed = self
-            .attempts
+        // a second try of the same backend is no fallback
+        let others = attempts
             .iter()
             .rev()
-            .find_map(|attempt| attempt.failure.as_ref());
+            .filter(|attempt| attempt.candidate != served.candidate);
+        let failed = others.filter_map(|attempt| attempt.failure.as_ref()).next();
         let fallback_reason = match failed {
             Some(failure) => Some(failure.kind.as_str()),
             None => (position > 0).then_some("chain_advance"),
@@ -99,74 +130,100 @@ impl CallLog {
         })
     }
 
-    fn end(&mut self, outcome: Outcome, error: Option<&Error>) {
+    /// Nobody waits for the answer any more: the caller went away, or the daemon stopped.
+    fn left(&mut self) {
+        let cut = self.app.running.is_cut();
+        self.end(&End {
+            outcome: if cut {
+                Outcome::Interrupted
+            } else {
+                Outcome::Cancelled
+            },
+            error_type: cut.then_some(SHUTDOWN),
+            error: None,
+        });
+    }
+
+    fn end(&mut self, end: &End<'_>) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
         let ts = self.app.now_ms();
-        let failed = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.failure.is_some())
-            .count();
-        for attempt in self.attempts.iter().filter(|attempt| attempt.failure.is_some()) {
+        let (failed, last) = self.split_attempts(end);
+        for attempt in &failed {
             self.app.recorder.call(self.row_of(attempt, ts));
         }
-        let mut row = match self.attempts.iter().rfind(|attempt| attempt.failure.is_none()) {
-            Some(served) => self.row_of(served, ts),
+        let mut row = match &last {
+            Some(attempt) => self.row_of(attempt, ts),
             None => CallRow {
                 tier_alias: Some(self.route.entries.join(",")),
+                latency_ms: count(self.elapsed_ms()),
                 ..self.row(ts)
             },
         };
-        row.outcome = outcome;
-        row.error_type = error.map(|error| error.kind().as_str().to_owned());
-        row.fallback_count = count(failed as u64);
-        if row.backend_id.is_none() {
-            row.latency_ms = count(self.elapsed_ms());
-        }
+        row.outcome = end.outcome;
+        row.error_type = end.error_type.map(str::to_owned);
+        row.fallback_count = count(failed.len() as u64);
         row.prompt_tokens_est = self.usage.input_tokens.map(count);
         row.completion_tokens_est = self.usage.output_tokens.map(count);
         row.cost_usd_est = self.usage.cost.map(|cost| cost.usd());
+        let backend = row.backend_id.clone();
         self.app.recorder.call(row);
-        self.keep_decision(ts, outcome, failed > 0 || !self.skipped.is_empty());
-        let backend = self.attempts.last().map(|attempt| attempt.candidate.as_str());
+        self.keep_decision(end, ts, &failed, last.as_ref());
         tracing::info!(
             target: "llm_routerd::calls",
-            request_id = self.request_id, outcome = outcome.as_str(), backend, failed,
-            elapsed_ms = self.elapsed_ms(), error = error.map(|error| error.kind().as_str()),
+            request_id = self.request_id, outcome = end.outcome.as_str(), backend, failed = failed.len(),
+            elapsed_ms = self.elapsed_ms(), error = end.error_type,
             "call ended"
         );
     }
 
-    fn keep_decision(&mut self, ts: i64, outcome: Outcome, fell_back: bool) {
-        let Some(decision) = self.decision.take() else {
+    /// The attempts that failed and were followed by something else, and the one that the call ended with: it served,
+    /// its failure stopped the call, or it was under way when the caller left. Without that one nobody was left, or
+    /// nobody was asked.
+    fn split_attempts(&mut self, end: &End<'_>) -> (Vec<Attempt>, Option<Attempt>) {
+        let Some(mut attempts) = self.attempts.take() else {
+            let steps = self.trail.steps();
+            let now = self.app.clock.now();
+            return (steps.failed, steps.asked.map(|asked| asked.attempt(now)));
+        };
+        let ended_with = |attempt: &Attempt| match (&attempt.failure, end.error) {
+            (None, _) => true,
+            (Some(failure), Some(error)) => {
+                !error.is_exhausted() && (failure.kind, failure.scope) == (error.kind(), error.scope())
+            }
+            (Some(_), None) => false,
+        };
+        let last = if attempts.last().is_some_and(ended_with) {
+            attempts.pop()
+        } else {
+            None
+        };
+        (attempts, last)
+    }
+
+    fn keep_decision(&mut self, end: &End<'_>, ts: i64, failed: &[Attempt], last: Option<&Attempt>) {
+        let Some(decided) = self.decision.take() else {
             return;
         };
-        let attempts = serde_json::to_value(&self.attempts).unwrap_or_default();
-        let skipped = serde_json::to_value(&self.skipped).unwrap_or_default();
-        let wanted = match self.app.config.routing.record_decisions {
-            RecordDecisions::All => true,
-            RecordDecisions::Fallbacks => fell_back || outcome != Outcome::Pass,
-            RecordDecisions::Off => false,
+        let skipped: &[Skip] = end.error.map(Error::skipped).unwrap_or_default();
+        let fell_back = !failed.is_empty() || !skipped.is_empty() || end.outcome != Outcome::Pass;
+        // an error knows best how the last attempt went
+        let tried: Vec<&Attempt> = match end.error {
+            Some(error) if !error.attempts().is_empty() => error.attempts().iter().collect(),
+            _ => failed.iter().chain(last).collect(),
         };
-        if wanted {
-            self.app.recorder.decision(DecisionRow {
-                ts,
-                request_id: self.request_id.clone(),
-                decision: decision_json(&decision),
-                attempts: attempts.clone(),
-                skipped: skipped.clone(),
-            });
-        }
-        let request_id = self.request_id.clone();
-        self.app.keep_decision(KeptDecision {
-            request_id,
+        let kept = KeptDecision {
+            request_id: self.request_id.clone(),
             ts,
-            decision,
-            attempts,
-            skipped,
-        });
+            decided,
+            attempts: serde_json::to_value(tried).unwrap_or_default(),
+            skipped: serde_json::to_value(skipped).unwrap_or_default(),
+        };
+        if decision::is_wanted(self.app.config.routing.record_decisions, fell_back) {
+            self.app.recorder.decision(kept.row());
+        }
+        self.app.keep_decision(kept);
     }
 
     fn row(&self, ts: i64) -> CallRow {
@@ -180,22 +237,16 @@ impl CallLog {
 
     fn row_of(&self, attempt: &Attempt, ts: i64) -> CallRow {
         let (position, entry) = self.route.entry_of(&attempt.candidate);
+        let failure = attempt.failure.as_ref();
         CallRow {
             backend_id: Some(attempt.candidate.clone()),
             tier_alias: entry.map(str::to_owned),
             chain_position: i64::from(position),
             outcome: Outcome::Fallback,
-            error_type: attempt
-                .failure
-                .as_ref()
-                .map(|failure| failure.kind.as_str().to_owned()),
+            error_type: failure.map(|failure| failure.kind.as_str().to_owned()),
             latency_ms: count(attempt.elapsed_ms),
             model: attempt.model.as_ref().map(ToString::to_string),
-            vendor_status: attempt
-                .failure
-                .as_ref()
-                .and_then(|failure| failure.status)
-                .map(i64::from),
+            vendor_status: failure.and_then(|failure| failure.status).map(i64::from),
             ..self.row(ts)
         }
     }
@@ -208,8 +259,15 @@ impl CallLog {
 
 impl Drop for CallLog {
     fn drop(&mut self) {
-        self.end(Outcome::Cancelled, None);
+        self.left();
     }
+}
+
+/// How a call ended.
+struct End<'a> {
+    outcome: Outcome,
+    error_type: Option<&'a str>,
+    error: Option<&'a Error>,
 }
 
 /// The attempt that served.
@@ -219,11 +277,6 @@ pub(crate) struct Winner {
     pub(crate) position: u32,
     pub(crate) latency_ms: u64,
     pub(crate) fallback_reason: Option<&'static str>,
-}
-
-/// A decision in its stable form.
-pub(crate) fn decision_json(decision: &RoutingDecision) -> Value {
-    serde_json::to_value(decision).unwrap_or_else(|error| json!({ "error": error.to_string() }))
 }
 
 fn count(value: u64) -> i64 {

@@ -1,26 +1,49 @@
-//! A connection that does not wait for ever: a client that stops reading loses it.
+//! A connection that does not wait for ever: a client that stops reading, or reads too slowly, loses it.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
-/// Wraps a connection so that a write which makes no progress for too long is an error. The server then drops the
-/// connection, and with it the answer and the upstream call behind it.
+/// When the answer that is being written must have left, whatever little progress it makes. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WriteDeadline(Arc<Mutex<Option<Instant>>>);
+
+impl WriteDeadline {
+    /// A request came: its answer has so long.
+    pub(crate) fn restart(&self, limit: Duration) {
+        // the timer's own reading of the time; a limit beyond what it holds is far enough away
+        *self.lock() = Some(sleep(limit).deadline());
+    }
+
+    fn earlier_than(&self, other: Instant) -> Option<Instant> {
+        self.lock().filter(|deadline| *deadline < other)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wraps a connection so that a write which makes no progress for too long, or is not over at its deadline, is an
+/// error. The server then drops the connection, and with it the answer and the upstream call behind it.
 #[derive(Debug)]
 pub(crate) struct StallGuard<C> {
     connection: C,
     limit: Duration,
+    deadline: WriteDeadline,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl<C> StallGuard<C> {
-    pub(crate) fn new(connection: C, limit: Duration) -> Self {
+    pub(crate) fn new(connection: C, limit: Duration, deadline: WriteDeadline) -> Self {
         StallGuard {
             connection,
             limit,
+            deadline,
             stalled: None,
         }
     }
@@ -31,12 +54,15 @@ impl<C> StallGuard<C> {
             self.stalled = None;
             return outcome;
         }
-        let limit = self.limit;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(limit)));
+        let stalled = self.stalled.get_or_insert_with(|| {
+            let stalled = sleep(self.limit);
+            let earlier = self.deadline.earlier_than(stalled.deadline());
+            Box::pin(earlier.map_or(stalled, sleep_until))
+        });
         ready!(stalled.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            "the client stopped reading",
+            "the client stopped reading, or read too slowly",
         )))
     }
 }

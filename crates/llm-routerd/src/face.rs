@@ -1,5 +1,6 @@
 //! The HTTP faces: one file per API, and what they share.
 
+mod body;
 mod chat_completions;
 mod health;
 mod logs;
@@ -11,12 +12,12 @@ use crate::request_id;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
-use llm_suite::core::{Error, ErrorKind};
+use llm_suite::core::{Error, ErrorKind, VendorFacts};
 use llm_wire::chat_completions::encode_error;
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(open)
         .fallback(no_such_route)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn(with_request_id))
+        .layer(middleware::from_fn_with_state(app.clone(), with_request_id))
         .with_state(app)
 }
 
@@ -47,11 +48,22 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 #[derive(Debug, Clone)]
 pub(crate) struct RequestId(pub(crate) String);
 
-async fn with_request_id(mut request: Request, next: Next) -> Response {
+async fn with_request_id(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let id = request_id::of(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut response = next.run(request).await;
     set_header(&mut response, request_id::HEADER, &id);
+    if app.running.is_draining() {
+        // one more request on this connection was served; the next one finds another daemon
+        set_header(&mut response, CONNECTION.as_str(), "close");
+    }
+    let status = response.status().as_u16();
+    if status < 400 {
+        tracing::debug!(request_id = id, %method, path, status, "request answered");
+    } else {
+        tracing::info!(request_id = id, %method, path, status, "request answered with an error");
+    }
     response
 }
 
@@ -130,7 +142,10 @@ pub(crate) fn for_caller(error: &Error) -> Error {
         ErrorKind::Interrupted => "the backend's answer was cut off",
         _ => "the backend failed",
     };
-    error.clone().with_message(shown)
+    error
+        .clone()
+        .with_message(shown)
+        .with_vendor(VendorFacts::default())
 }
 
 pub(crate) fn json(status: StatusCode, body: impl Into<Body>) -> Response {

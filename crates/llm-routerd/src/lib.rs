@@ -12,6 +12,7 @@ mod discover;
 mod face;
 mod request_id;
 mod route;
+mod running;
 mod server;
 pub mod store;
 mod telemetry;

@@ -89,7 +89,7 @@ fn read_message() -> Result<String> {
 
 /// The token, and where it came from: the first place that has one.
 fn find_token(args: &CallArgs) -> Result<(Secret<String>, String)> {
-    if let Some(token) = &args.token {
+    if let Some(token) = args.token.as_ref().filter(|token| !token.trim().is_empty()) {
         return Ok((Secret::new(token.clone()), "--token".to_owned()));
     }
     if let Some(path) = &args.token_file {

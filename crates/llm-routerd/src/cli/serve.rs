@@ -8,7 +8,7 @@ use crate::config::{self, Loaded, environment};
 use crate::discover;
 use crate::face;
 use crate::route::Routes;
-use crate::server::{self, Limits};
+use crate::server::{self, Limits, StopSignals};
 use crate::store::{Recorder, Store};
 use crate::telemetry;
 use llm_suite::core::{BuildContext, CallContext, Error, ErrorKind, Registry, Result};
@@ -16,7 +16,6 @@ use llm_suite::http::{ReqwestTransport, shared_clock};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(super) async fn run(args: &ServeArgs, registry: &Registry) -> Result<()> {
     let mut loaded = load(args).await?;
@@ -25,6 +24,7 @@ pub(super) async fn run(args: &ServeArgs, registry: &Registry) -> Result<()> {
         loaded.config.proxy.port = port;
     }
     let config = loaded.config;
+    let mut signals = StopSignals::listen(args.stop_with_stdin)?;
     let local = is_loopback(&config.proxy.host);
     if args.unsafe_no_auth && !local {
         let message = "--unsafe-no-auth is for loopback addresses only; change proxy.host or drop the flag";
@@ -39,11 +39,7 @@ pub(super) async fn run(args: &ServeArgs, registry: &Registry) -> Result<()> {
     let store = Store::open(&db_path(&config.storage.db_path)?)?;
     let (recorder, writer) = Recorder::start(store.reopen()?)?;
     let routes = Routes::new(&config, backends);
-    let limits = Limits {
-        connections: config.proxy.max_connections,
-        write_stall: Duration::from_secs(config.proxy.write_stall_seconds),
-        drain: Duration::from_secs(config.proxy.drain_seconds),
-    };
+    let limits = Limits::of(&config.proxy);
     let listener = server::listen(&config.proxy.host, config.proxy.port).await?;
     let address = listener.local_addr().map_err(|error| {
         Error::new(ErrorKind::Internal, "the address listened on is not known").with_source(error)
@@ -70,27 +66,10 @@ pub(super) async fn run(args: &ServeArgs, registry: &Registry) -> Result<()> {
     ));
     drop(recorder);
     say_error(&format!("listening on http://{address}"));
-    let draining = |open: usize| {
-        app.start_draining();
-        tracing::info!(
-            connections = open,
-            seconds = limits.drain.as_secs(),
-            "stopping: running calls may finish"
-        );
-    };
-    let cut = server::serve(
-        listener,
-        face::router(app.clone()),
-        limits,
-        told_to_stop(args.stop_with_stdin),
-        draining,
-    )
-    .await;
+    let router = face::router(app.clone());
+    let cut = server::serve(listener, router, &app.running, limits, &mut signals).await;
     if cut > 0 {
-        tracing::warn!(
-            connections = cut,
-            "calls were cut: they took longer than proxy.drain_seconds"
-        );
+        tracing::warn!(connections = cut, "stopped: what still ran was cut");
     }
     drop(app);
     // the writer ends once the last recorder is gone, and everything recorded is on disk then
@@ -149,36 +128,4 @@ fn db_path(configured: &Option<PathBuf>) -> Result<PathBuf> {
 
 fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// SIGTERM or SIGINT, or the end of standard input where that was asked for.
-async fn told_to_stop(with_stdin: bool) {
-    if !with_stdin {
-        return signalled().await;
-    }
-    let (closed, stdin_closed) = tokio::sync::oneshot::channel::<()>();
-    // a plain thread: the runtime would wait for a read that never ends
-    std::thread::spawn(move || {
-        std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).ok();
-        drop(closed);
-    });
-    tokio::select! {
-        () = signalled() => {}
-        _ = stdin_closed => {}
-    }
-}
-
-async fn signalled() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    tokio::signal::ctrl_c().await.ok();
 }

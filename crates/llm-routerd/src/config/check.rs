@@ -15,10 +15,16 @@ pub(crate) fn check(config: &Config) -> Result<()> {
     }
     for (id, backend) in &config.backends {
         check_name("backends", id)?;
-        if backend.timeout_seconds == 0 {
-            return fault(format!(
-                "backends.{id}.timeout_seconds: 0 would refuse every call; give at least 1"
-            ));
+        let limits = [
+            ("timeout_seconds", backend.timeout_seconds),
+            ("idle_timeout_seconds", backend.idle_timeout_seconds),
+        ];
+        for (key, value) in limits {
+            if value == 0 {
+                return fault(format!(
+                    "backends.{id}.{key}: 0 would leave no call through; give at least 1 or leave it out"
+                ));
+            }
         }
         if !(1..=10).contains(&backend.max_attempts) {
             return fault(format!(
@@ -54,7 +60,8 @@ pub(crate) fn check(config: &Config) -> Result<()> {
     let proxy = &config.proxy;
     let limits = [
         ("max_request_seconds", proxy.max_request_seconds),
-        ("head_wait_seconds", proxy.head_wait_seconds),
+        ("keep_alive_seconds", proxy.keep_alive_seconds),
+        ("body_seconds", proxy.body_seconds),
         ("write_stall_seconds", proxy.write_stall_seconds),
         ("max_body_bytes", proxy.max_body_bytes as u64),
         ("max_connections", proxy.max_connections as u64),
@@ -62,7 +69,7 @@ pub(crate) fn check(config: &Config) -> Result<()> {
     for (key, value) in limits {
         if value == 0 {
             return fault(format!(
-                "proxy.{key}: 0 would refuse every call; give at least 1 or leave it out"
+                "proxy.{key}: 0 would leave no call through; give at least 1 or leave it out"
             ));
         }
     }

@@ -48,6 +48,9 @@ pub struct BackendConfig {
     /// Seconds for a plain call, and for a stream until its first content. Default 180.
     #[serde(default = "default_timeout")]
     pub timeout_seconds: u64,
+    /// Seconds that a stream may be silent after its first event. Default 60.
+    #[serde(default = "default_idle_timeout")]
+    pub idle_timeout_seconds: u64,
     /// Requests to this backend in one call, the first included. Default 1: falling back to another backend is
     /// faster than waiting for this one.
     #[serde(default = "default_attempts")]
@@ -56,6 +59,10 @@ pub struct BackendConfig {
 
 fn default_timeout() -> u64 {
     180
+}
+
+fn default_idle_timeout() -> u64 {
+    60
 }
 
 fn default_attempts() -> u32 {
@@ -72,6 +79,7 @@ impl BackendConfig {
             api_key: SecretSource::default(),
             openai_project_id: String::new(),
             timeout_seconds: default_timeout(),
+            idle_timeout_seconds: default_idle_timeout(),
             max_attempts: default_attempts(),
         }
     }
@@ -145,8 +153,13 @@ pub struct ProxyConfig {
     pub admin_token: Option<SecretSource>,
     /// The longest a request may take, in seconds. Default 1800.
     pub max_request_seconds: u64,
-    /// How long the head of a streamed answer waits for the first content, in seconds. Default 10.
+    /// How long the head of a streamed answer waits for the first content, in seconds. 0 is not at
+    /// all. Default 10.
     pub head_wait_seconds: u64,
+    /// How long a streamed answer's connection is silent at most, in seconds: then a comment goes out. Default 15.
+    pub keep_alive_seconds: u64,
+    /// How long a client may take to send a request's body, in seconds. Default 60.
+    pub body_seconds: u64,
     /// The largest request body, in bytes. Default 32 MiB.
     pub max_body_bytes: usize,
     /// The most connections at once. Default 4096.
@@ -166,6 +179,8 @@ impl Default for ProxyConfig {
             admin_token: None,
             max_request_seconds: 1800,
             head_wait_seconds: 10,
+            keep_alive_seconds: 15,
+            body_seconds: 60,
             max_body_bytes: 32 * 1024 * 1024,
             max_connections: 4096,
             write_stall_seconds: 60,

@@ -16,7 +16,7 @@ pub(super) async fn alive() -> &'static str {
 
 /// It takes calls: false while it drains.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
-    if app.is_draining() {
+    if app.running.is_draining() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
     } else {
         (StatusCode::OK, "ok")

@@ -2,7 +2,7 @@
 
 use super::{error_response, json};
 use crate::app::App;
-use crate::call_log::decision_json;
+use crate::call_log::stored_json;
 use crate::store::{LogFilter, Store};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -40,6 +40,11 @@ pub(super) async fn calls(
     if !(1..=500).contains(&limit) {
         return error_response(&Error::new(ErrorKind::InvalidRequest, "limit is 1 to 500"));
     }
+    if let (Some(from), Some(to)) = (query.from, query.to)
+        && from >= to
+    {
+        return error_response(&Error::new(ErrorKind::InvalidRequest, "to must come after from"));
+    }
     let filter = LogFilter {
         backend: query.backend,
         request_id: query.request_id,
@@ -56,18 +61,10 @@ pub(super) async fn calls(
 /// `GET /decisions/REQUEST_ID`: who was considered, why, and what came of it.
 pub(super) async fn decision(State(app): State<Arc<App>>, Path(request_id): Path<String>) -> Response {
     if let Some(kept) = app.kept_decision(&request_id) {
-        let body = value!({
-            "request_id": kept.request_id,
-            "ts": kept.ts,
-            "decision": decision_json(&kept.decision),
-            "explanation": kept.decision.explain(),
-            "attempts": kept.attempts,
-            "skipped": kept.skipped,
-        });
-        return json(StatusCode::OK, body.to_string());
+        return json(StatusCode::OK, kept.to_json().to_string());
     }
     match read(app, move |store| store.decision(&request_id)).await {
-        Ok(Some(row)) => json(StatusCode::OK, value!(row).to_string()),
+        Ok(Some(row)) => json(StatusCode::OK, stored_json(&row).to_string()),
         Ok(None) => {
             let advice = "it is too old, was not recorded (routing.record_decisions), or never came";
             let body = value!({

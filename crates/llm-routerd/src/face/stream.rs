@@ -7,6 +7,7 @@
 use super::chat_completions::tell_winner;
 use super::{error_response, for_caller};
 use crate::call_log::CallLog;
+use crate::config::ProxyConfig;
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
@@ -24,19 +25,35 @@ use tokio::time::timeout;
 /// A stream that is being opened: ready at the commit point.
 pub(super) type Opening = BoxFuture<'static, Result<ChatStream>>;
 
-/// How long the connection is silent at most.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Events that are ready at once go out together, up to this many bytes.
 const FLUSH_AT: usize = 16 * 1024;
+
+/// How long is waited, and what for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waits {
+    /// The head, for the first content.
+    head: Duration,
+    /// Silence, before a comment goes out.
+    keep_alive: Duration,
+}
+
+impl Waits {
+    pub(super) fn of(config: &ProxyConfig) -> Self {
+        Waits {
+            head: Duration::from_secs(config.head_wait_seconds),
+            keep_alive: Duration::from_secs(config.keep_alive_seconds),
+        }
+    }
+}
 
 /// The response to a streamed call.
 pub(super) async fn respond(
     mut opening: Opening,
     mut log: CallLog,
     options: EncodeOptions,
-    head_wait: Duration,
+    waits: Waits,
 ) -> Result<Response> {
-    let (source, known) = match timeout(head_wait, &mut opening).await {
+    let (source, known) = match timeout(waits.head, &mut opening).await {
         Ok(Ok(stream)) => {
             log.tried(stream.attempts());
             (Source::Open(Box::new(stream)), true)
@@ -54,6 +71,7 @@ pub(super) async fn respond(
         source,
         log,
         encoder: StreamEncoder::new(options),
+        keep_alive: waits.keep_alive,
         told: known,
     };
     let chunks = futures_util::stream::unfold(answer, |mut answer| async move {
@@ -79,6 +97,7 @@ struct Answer {
     source: Source,
     log: CallLog,
     encoder: StreamEncoder,
+    keep_alive: Duration,
     /// Does the client know who serves?
     told: bool,
 }
@@ -95,7 +114,7 @@ impl Answer {
         while out.is_empty() {
             match &mut self.source {
                 Source::Over => return None,
-                Source::Opening(opening) => match timeout(KEEP_ALIVE, opening).await {
+                Source::Opening(opening) => match timeout(self.keep_alive, opening).await {
                     Err(_) => encode_sse_comment("keep-alive", &mut out),
                     Ok(Ok(stream)) => self.opened(stream, &mut out),
                     Ok(Err(error)) => {
@@ -104,7 +123,7 @@ impl Answer {
                         self.source = Source::Over;
                     }
                 },
-                Source::Open(stream) => match timeout(KEEP_ALIVE, stream.next_event()).await {
+                Source::Open(stream) => match timeout(self.keep_alive, stream.next_event()).await {
                     Err(_) => encode_sse_comment("keep-alive", &mut out),
                     Ok(event) => {
                         self.take(event, &mut out);
@@ -136,7 +155,6 @@ impl Answer {
                         self.log.used(usage);
                         self.log.served();
                     }
-                    ChatEvent::KeepAlive => encode_sse_comment("keep-alive", out),
                     _ => {}
                 }
                 self.encoder.push(&event, out);

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// How many rows may wait. At some hundred bytes a row this is a few megabytes.
 const QUEUE: usize = 16 * 1024;
 /// How many rows go into one transaction.
 const BATCH: usize = 512;
+/// How long a reader waits for what was recorded before it.
+const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
 /// Takes rows from requests and has them written. Cheap to clone.
 ///
@@ -36,20 +39,20 @@ impl Recorder {
     /// # Errors
     /// `Internal`, when no thread can be had.
     pub fn start(store: Store) -> Result<(Recorder, JoinHandle<()>)> {
-        let (queue, entries) = sync_channel(QUEUE);
+        Recorder::with_queue(store, QUEUE)
+    }
+
+    fn with_queue(store: Store, rows: usize) -> Result<(Recorder, JoinHandle<()>)> {
+        let (queue, entries) = sync_channel(rows);
+        let dropped: Arc<AtomicU64> = Arc::default();
+        let lost = dropped.clone();
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || write_all(store, &entries));
+            .spawn(move || write_all(store, &entries, &lost));
         let thread = thread.map_err(|error| {
             Error::new(ErrorKind::Internal, "the store's writer thread cannot be started").with_source(error)
         })?;
-        Ok((
-            Recorder {
-                queue,
-                dropped: Arc::default(),
-            },
-            thread,
-        ))
+        Ok((Recorder { queue, dropped }, thread))
     }
 
     /// Records an attempt.
@@ -62,17 +65,18 @@ impl Recorder {
         self.put(Entry::Decision(Box::new(row)));
     }
 
-    /// How many rows were dropped because the queue was full.
+    /// How many rows were dropped because the queue was full, or could not be written.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Waits until everything recorded so far is on disk. Blocks: call it from a thread that may.
+    /// Waits until everything recorded so far is on disk, but not longer than a disk that hangs deserves, and not at
+    /// all when the queue is full. Blocks: call it from a thread that may.
     pub fn flush(&self) {
         let (done, wait) = sync_channel(1);
-        if self.queue.send(Entry::Flush(done)).is_ok() {
-            // an error here means that the writer is gone, and with it what could be waited for
-            wait.recv().ok();
+        if self.queue.try_send(Entry::Flush(done)).is_ok() {
+            // an error here means that it takes too long, or that the writer is gone
+            wait.recv_timeout(FLUSH_LIMIT).ok();
         }
     }
 
@@ -89,7 +93,7 @@ impl Recorder {
     }
 }
 
-fn write_all(mut store: Store, entries: &Receiver<Entry>) {
+fn write_all(mut store: Store, entries: &Receiver<Entry>, dropped: &AtomicU64) {
     while let Ok(first) = entries.recv() {
         let (mut calls, mut decisions, mut flushed) = (Vec::new(), Vec::new(), Vec::new());
         let rest = std::iter::from_fn(|| entries.try_recv().ok());
@@ -102,6 +106,7 @@ fn write_all(mut store: Store, entries: &Receiver<Entry>) {
         }
         if let Err(error) = store.add(&calls, &decisions) {
             let rows = calls.len() + decisions.len();
+            dropped.fetch_add(rows as u64, Ordering::Relaxed);
             tracing::error!(%error, rows, "rows of the call log could not be written");
         }
         for done in flushed {
@@ -141,5 +146,56 @@ mod tests {
         drop(recorder);
         thread.join().unwrap();
         assert_eq!(reader.calls(&filter).unwrap().len(), 2_001);
+    }
+
+    /// The same file, locked by somebody else: the writer waits for it, and nobody else does.
+    #[test]
+    fn a_full_queue_drops_rows_counts_them_and_never_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.db");
+        let store = Store::open(&path).unwrap();
+        let mut other = rusqlite::Connection::open(&path).unwrap();
+        let lock = other
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)
+            .unwrap();
+        let (recorder, thread) = Recorder::with_queue(store, 4).unwrap();
+        // the writer holds at most one batch while it waits for the lock
+        for ts in 0..1_000 {
+            recorder.call(CallRow {
+                ts,
+                request_id: "r".into(),
+                ..CallRow::default()
+            });
+        }
+        let dropped = recorder.dropped();
+        assert!(dropped > 0);
+        drop(lock);
+        drop(recorder);
+        thread.join().unwrap();
+        let rows: i64 = other
+            .query_row("SELECT count(*) FROM call_log", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(
+            rows + i64::try_from(dropped).unwrap(),
+            1_000,
+            "every row is written or counted"
+        );
+    }
+
+    #[test]
+    fn rows_that_cannot_be_written_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.db");
+        let store = Store::open(&path).unwrap();
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch("DROP TABLE call_log")
+            .unwrap();
+        let (recorder, thread) = Recorder::start(store).unwrap();
+        recorder.call(CallRow::default());
+        recorder.flush();
+        assert_eq!(recorder.dropped(), 1);
+        drop(recorder);
+        thread.join().unwrap();
     }
 }
