@@ -1,5 +1,7 @@
 //! Reading JSON that is mostly right: what cannot be read costs its field and a warning, never the answer.
 
+mod surrogates;
+
 use llm_core::{Error, ErrorKind, Result, Warning};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -26,15 +28,7 @@ where
     if let Ok(value) = serde_json::from_str::<T::Of<'_>>(text) {
         return Ok(read(value));
     }
-    let mut tree: Value = serde_json::from_str(text).map_err(|error| {
-        // serde_json's own message quotes nothing but positions and token names
-        let message = format!(
-            "the answer is not JSON (line {}, column {})",
-            error.line(),
-            error.column()
-        );
-        Error::new(ErrorKind::Protocol, message)
-    })?;
+    let mut tree = tree_of(text, warnings)?;
     for _ in 0..MOST_REPAIRS {
         let fault = match serde_path_to_error::deserialize::<_, T::Of<'_>>(&tree) {
             Ok(_) => break,
@@ -57,6 +51,27 @@ where
             "the answer is JSON of an unexpected form",
         )),
     }
+}
+
+/// The document as a tree. Half a surrogate pair costs a character (a server cut the text between the halves).
+fn tree_of(text: &str, warnings: &mut Vec<Warning>) -> Result<Value> {
+    let error = match serde_json::from_str(text) {
+        Ok(tree) => return Ok(tree),
+        Err(error) => error,
+    };
+    if let Some(repaired) = surrogates::replace_lone(text)
+        && let Ok(tree) = serde_json::from_str(&repaired)
+    {
+        warnings.push(Warning::wire("", "holds half a character, which was replaced"));
+        return Ok(tree);
+    }
+    // serde_json's own message quotes nothing but positions and token names
+    let message = format!(
+        "the answer is not JSON (line {}, column {})",
+        error.line(),
+        error.column()
+    );
+    Err(Error::new(ErrorKind::Protocol, message))
 }
 
 /// A type that borrows from the text it is read from.
@@ -171,6 +186,18 @@ impl<'de> Deserialize<'de> for Count {
             }
         }
         deserializer.deserialize_any(CountVisitor)
+    }
+}
+
+/// A place in a list: a whole number, also when it is written with a decimal point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Index(pub(crate) u32);
+
+impl<'de> Deserialize<'de> for Index {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Count(count) = Count::deserialize(deserializer)?;
+        let index = u32::try_from(count).map_err(|_| de::Error::custom("not a place in a list"))?;
+        Ok(Index(index))
     }
 }
 

@@ -45,7 +45,7 @@ impl<'a> Fragment<'a> {
     pub(crate) fn of(wire: &'a WireToolCall<'a>) -> Self {
         let function = wire.function.as_ref();
         Fragment {
-            index: wire.index,
+            index: wire.index.map(|index| index.0),
             id: wire.id.as_deref().filter(|id| !id.is_empty()),
             name: function
                 .and_then(|function| function.name.as_deref())
@@ -53,6 +53,11 @@ impl<'a> Fragment<'a> {
             arguments: function.and_then(|function| text_of(&function.arguments)),
             ..Fragment::default()
         }
+    }
+
+    /// Without id, name and arguments it is no call, and adds nothing to one.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.id.is_none() && self.name.is_none() && self.arguments.is_none()
     }
 }
 
@@ -71,7 +76,7 @@ impl Calls {
         self.calls.is_empty()
     }
 
-    /// Takes a fragment. `next_block` counts the answer's blocks.
+    /// Takes a fragment that says something. `next_block` counts the answer's blocks.
     pub(crate) fn push(&mut self, fragment: Fragment<'_>, next_block: &mut u32, out: &mut Vec<ChatEvent>) {
         let at = match self.call_of(&fragment) {
             Some(at) => at,
@@ -211,5 +216,40 @@ impl Call {
                 delta,
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fragment(json: &str) -> Vec<ChatEvent> {
+        let wire: WireToolCall<'_> = serde_json::from_str(json).unwrap();
+        let fragment = Fragment::of(&wire);
+        let mut out = Vec::new();
+        if !fragment.says_nothing() {
+            Calls::default().push(fragment, &mut 0, &mut out);
+        }
+        out
+    }
+
+    #[test]
+    fn a_fragment_that_says_nothing_is_no_call() {
+        for nothing in [
+            "{}",
+            r#"{"index":0}"#,
+            r#"{"index":0,"id":null,"function":{"name":null,"arguments":null}}"#,
+            r#"{"index":0,"id":"","function":{"name":"","arguments":""}}"#,
+            r#"{"index":0,"function":null}"#,
+        ] {
+            assert!(fragment(nothing).is_empty(), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn an_index_may_have_a_decimal_point() {
+        let wire: WireToolCall<'_> = serde_json::from_str(r#"{"index":1.0}"#).unwrap();
+        assert_eq!(Fragment::of(&wire).index, Some(1));
+        assert!(serde_json::from_str::<WireToolCall<'_>>(r#"{"index":-1}"#).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON of answers, minimal. A whole answer and a chunk of a stream are read as one type: they differ only
 //! in `message` against `delta`.
 
-use crate::lenient::{Content, Count, Document, Presence, Text};
+use crate::lenient::{Content, Count, Document, Index, Presence, Text};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ impl Document for AnswerDocument {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Choice<'a> {
-    pub(crate) index: Option<u32>,
+    pub(crate) index: Option<Index>,
     #[serde(borrow)]
     pub(crate) delta: Option<WireMessage<'a>>,
     #[serde(borrow)]
@@ -123,7 +123,7 @@ pub(crate) struct WireTextPart<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct WireToolCall<'a> {
-    pub(crate) index: Option<u32>,
+    pub(crate) index: Option<Index>,
     #[serde(borrow)]
     pub(crate) id: Option<Text<'a>>,
     #[serde(borrow)]

@@ -18,11 +18,9 @@ impl StreamDecoder {
             return true;
         }
         let mut choices = answer.choices.unwrap_or_default();
-        let several = choices
-            .iter()
-            .any(|choice| choice.index.is_some_and(|index| index > 0))
-            || choices.len() > 1;
-        let first = choices.iter().position(|choice| choice.index.unwrap_or(0) == 0);
+        let is_first = |choice: &Choice<'_>| choice.index.is_none_or(|index| index.0 == 0);
+        let several = choices.len() > 1 || !choices.iter().all(is_first);
+        let first = choices.iter().position(is_first);
         let choice = first.map(|at| choices.swap_remove(at));
         if choice.as_ref().is_some_and(|choice| failed(&choice.error)) {
             return true;
@@ -176,11 +174,6 @@ impl StreamDecoder {
             metadata.insert("annotations".into(), annotations);
         }
         let calls = tool_calls.unwrap_or_default();
-        let legacy = function_call.filter(|call| call.name.is_some() || text_of(&call.arguments).is_some());
-        if !calls.is_empty() || legacy.is_some() {
-            self.flush_think(out);
-            self.close_run(out);
-        }
         for (position, wire) in calls.iter().enumerate() {
             if wire.custom.as_ref().is_some_and(|custom| custom.0) {
                 let message = "a call of a custom tool has no neutral form; read it from the raw answer";
@@ -194,7 +187,7 @@ impl StreamDecoder {
             };
             self.call(fragment, out);
         }
-        if let Some(call) = legacy {
+        if let Some(call) = &function_call {
             let fragment = Fragment {
                 index: Some(u32::MAX),
                 name: call.name.as_deref().filter(|name| !name.is_empty()),
@@ -206,6 +199,11 @@ impl StreamDecoder {
     }
 
     fn call(&mut self, fragment: Fragment<'_>, out: &mut Vec<ChatEvent>) {
+        if fragment.says_nothing() {
+            return;
+        }
+        self.flush_think(out);
+        self.close_run(out);
         let before = out.len();
         self.state.calls.push(fragment, &mut self.state.next_block, out);
         self.state.content_seen |= out[before..].iter().any(ChatEvent::is_content);
