@@ -9,7 +9,7 @@ pub(crate) const COMMAND: Command = Command {
     name: "ci",
     summary: "Everything a change must pass, in order",
     details: "\
-fmt, clippy, lint, catalog, features, test, docs, demo. Stops at the first failure and says how to run that
+fmt, clippy, lint, catalog, features, test, retry example, docs, demo. Stops at the first failure and says how to run that
 step alone. The time of each step is printed at the end. Needs the package registries and no keys.
 ",
     operands: &[],
@@ -30,6 +30,15 @@ const CLIPPY: [&str; 7] = [
     "--",
     "-D",
     "warnings",
+];
+/// Retries against a real server that fails twice and is killed in the end; it checks what it shows.
+const RETRY_EXAMPLE: [&str; 6] = [
+    "run",
+    "--quiet",
+    "--package",
+    "llm-resilience",
+    "--example",
+    "watch_it_retry",
 ];
 const DOCS: [&str; 4] = ["doc", "--workspace", "--no-deps", "--all-features"];
 
@@ -57,6 +66,11 @@ fn run(steps: &mut Steps, full: bool) -> Outcome {
         )?;
     }
     test::run(steps)?;
+    steps.run(
+        "retry example",
+        &format!("cargo {}", RETRY_EXAMPLE.join(" ")),
+        || cargo(&RETRY_EXAMPLE),
+    )?;
     let docs = format!("RUSTDOCFLAGS='-D warnings' cargo {}", DOCS.join(" "));
     steps.run("docs", &docs, || {
         workspace::run(workspace::cargo(&DOCS)?.env("RUSTDOCFLAGS", "-D warnings"))

@@ -34,7 +34,7 @@ const FORMAT_FILES: [&str; 5] = [
 ];
 
 /// Folders of llm-wire that hold no chat format.
-const NOT_A_CHAT_FORMAT: [&str; 4] = ["embeddings", "frame", "tests", "transcription"];
+const NOT_A_CHAT_FORMAT: [&str; 2] = ["embeddings", "transcription"];
 
 /// Names that say nothing about what is inside.
 const BANNED_NAMES: [&str; 6] = ["common", "helper", "helpers", "misc", "util", "utils"];
@@ -104,10 +104,13 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
         ));
     }
     for format in folders_below(&paths, "crates/llm-wire/src/") {
-        if NOT_A_CHAT_FORMAT.contains(&format) {
+        let folder = format!("crates/llm-wire/src/{format}");
+        let is_codec = FORMAT_FILES
+            .iter()
+            .any(|name| paths.contains(&format!("{folder}/{name}").as_str()));
+        if !is_codec || NOT_A_CHAT_FORMAT.contains(&format) {
             continue;
         }
-        let folder = format!("crates/llm-wire/src/{format}");
         let advice = "each chat format has it; add it (a folder that is no chat format is listed in \
                       xtask/src/lint/files.rs)";
         findings.extend(missing(&paths, &folder, &FORMAT_FILES, advice));
