@@ -1,7 +1,7 @@
 //! What is made of an answer beyond the wire format: cost, warnings, answers in another form than asked for, and
 //! what happens around the end of a stream.
 
-use crate::{answer, question, scripted};
+use crate::setup::{answer, question, scripted};
 use llm_core::chat::AudioPart;
 use llm_core::stream::collect;
 use llm_core::{

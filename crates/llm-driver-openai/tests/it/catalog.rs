@@ -1,6 +1,6 @@
 //! The live list of models, health, and being built by name.
 
-use crate::{answer, question, scripted};
+use crate::setup::{answer, question, scripted};
 use llm_core::{
     BuildContext, ChatDriver, Driver, ErrorKind, HealthState, ModelCatalog, ModelId, Phase, Registry,
 };

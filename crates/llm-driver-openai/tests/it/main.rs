@@ -1,14 +1,21 @@
 //! The OpenAI driver: the conformance suite, and what is this driver's own.
 
+#[cfg(test)]
 mod answers;
+#[cfg(test)]
 mod catalog;
+#[cfg(test)]
 mod encode;
+#[cfg(test)]
 mod real_server;
+#[cfg(test)]
 mod requests;
+#[cfg(test)]
+mod setup;
 
-use llm_core::{ChatDriver, ChatRequest, ModelId};
+use llm_core::ChatDriver;
 use llm_driver_openai::{DialectChoice, OpenAiConfig, OpenAiDriver};
-use llm_driver_testkit::{Answer, Endpoint, Harness, ScriptedTransport, conformance_suite};
+use llm_driver_testkit::{Endpoint, Harness, conformance_suite};
 use std::sync::Arc;
 
 conformance_suite!(harness());
@@ -34,33 +41,4 @@ fn harness() -> Harness {
         "stream": true,
         "stream_options": { "include_usage": true },
     }))
-}
-
-/// A driver over a transport that gives these answers, and the transport.
-fn scripted(
-    config: OpenAiConfig,
-    answers: impl IntoIterator<Item = Answer>,
-) -> (OpenAiDriver, Arc<ScriptedTransport>) {
-    let transport = Arc::new(ScriptedTransport::new(answers));
-    let driver = OpenAiDriver::with_transport(config, transport.clone()).unwrap();
-    (driver, transport)
-}
-
-/// A plain question to this model.
-fn question(model: &str) -> ChatRequest {
-    ChatRequest::user("Why is the sky blue?").with_model(ModelId::new(model).unwrap())
-}
-
-/// A small answer of the vendor's, with these fields changed.
-fn answer(changes: serde_json::Value) -> String {
-    let mut answer = serde_json::json!({
-        "id": "c1",
-        "model": "gpt-6-luna",
-        "choices": [{ "index": 0, "finish_reason": "stop", "message": { "role": "assistant", "content": "Seven." } }],
-        "usage": { "prompt_tokens": 1000, "completion_tokens": 100 },
-    });
-    for (name, value) in changes.as_object().into_iter().flatten() {
-        answer[name] = value.clone();
-    }
-    answer.to_string()
 }

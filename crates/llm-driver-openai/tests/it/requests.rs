@@ -1,6 +1,6 @@
 //! What is sent around the body: where to, with which headers; and what is not sent at all.
 
-use crate::{answer, question, scripted};
+use crate::setup::{answer, question, scripted};
 use llm_core::{
     ChatDriver, ChatRequest, ContentPart, DriverId, Error, ErrorKind, ImagePart, MediaSource, Message,
     ModelId, Phase, Role, VendorId,
