@@ -119,11 +119,12 @@ impl Models {
             }
             None => {}
         }
-        if !self.listed().contains(name) && !self.is_moving_alias(name) {
+        let listed = self.listed().contains(name);
+        if !listed && !self.is_moving_alias(name) {
             return Ok(None);
         }
         let mut model = ResolvedModel::unknown(name.clone()).with_requested(Some(name.clone()));
-        model.known = true;
+        model.known = listed;
         Ok(Some(Arc::new(model)))
     }
 

@@ -339,3 +339,39 @@ async fn a_stream_that_was_read_to_its_finish_frees_its_connection_for_the_next_
     let connections = server.connections();
     assert_eq!((connections.accepted, server.request_count()), (1, 3));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_knows_no_stream_options_and_leaves_its_thoughts_in_is_served() {
+    let config: OpenAiConfig = serde_json::from_value(json!({
+        "base_url": "http://127.0.0.1:8080/v1",
+        "stream_usage": false,
+        "extract_think_tags": true,
+    }))
+    .unwrap();
+    let chunk = |text: &str| {
+        format!(
+            "data: {}\n\n",
+            json!({ "choices": [{ "delta": { "content": text } }] })
+        )
+    };
+    let stream = [
+        chunk("<thi"),
+        chunk("nk>Hm.</think>"),
+        chunk("Seven."),
+        FINISH.to_owned(),
+    ]
+    .concat();
+    let (driver, transport) = scripted(config, [Answer::sse(stream)]);
+    let request = question("m").with_reasoning(llm_core::Reasoning::default().with_include(true));
+    let stream = driver.chat_stream(&TestClock::context(), &request).await.unwrap();
+    let response = collect(stream).await.unwrap();
+    assert_eq!(
+        (response.reasoning(), response.text()),
+        ("Hm.".to_owned(), "Seven.".to_owned())
+    );
+    let sent = transport.requests()[0].json().unwrap();
+    assert_eq!(
+        (&sent["stream"], sent.get("stream_options")),
+        (&json!(true), None)
+    );
+}
