@@ -118,7 +118,7 @@ pub(crate) fn broken(error: &Error) -> Fault {
     Fault::unsupported(format!("this case: {}", llm_core::Chain(error)))
 }
 
-/// The rest of an input that only the wire's own runner knows.
+/// A date as headers write it.
 pub(crate) fn date(value: &Value, at: &str) -> Result<SystemTime, Fault> {
     value
         .as_str()

@@ -54,7 +54,7 @@ fn check_content(mut fields: Fields<'_>) -> Result<(), Fault> {
         ("tool_calls", "arguments"),
         ("incomplete_tool_calls", "arguments_raw"),
     ] {
-        let Some(calls) = fields.optional(key) else {
+        let Some(calls) = fields.optional(key).filter(|calls| !calls.is_null()) else {
             continue;
         };
         let at = fields.at(key);
@@ -66,7 +66,7 @@ fn check_content(mut fields: Fields<'_>) -> Result<(), Fault> {
             call.end()?;
         }
     }
-    if let Some(usage) = fields.optional("usage") {
+    if let Some(usage) = fields.optional("usage").filter(|usage| !usage.is_null()) {
         let mut usage = Fields::of(usage, fields.at("usage"))?;
         for key in super::USAGE_KEYS {
             usage.optional(key);
@@ -143,6 +143,12 @@ mod tests {
                 "{place}: {found}"
             );
         }
+    }
+
+    #[test]
+    fn null_means_nothing_and_is_no_fault() {
+        let nothing = json!({"outcome": "ok", "usage": null, "tool_calls": null, "finish_reason": null});
+        assert_eq!(fault(nothing), "no fault");
     }
 
     #[test]

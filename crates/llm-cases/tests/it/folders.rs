@@ -47,6 +47,9 @@ fn program(words: &[&str]) -> (i32, Vec<String>) {
     (output.status.code().unwrap(), lines)
 }
 
+/// What makes a good case a bad one.
+type Change = fn(&mut Value);
+
 fn case(id: &str) -> Value {
     json!({
         "id": id, "kind": "errors", "wire": "http-error", "level": "must",
@@ -94,7 +97,7 @@ fn a_must_case_that_fails_exits_with_1_and_a_should_case_does_not() {
 
 #[test]
 fn words_that_the_runner_does_not_know_are_failures_whatever_the_level() {
-    let changes: [(&str, fn(&mut Value)); 9] = [
+    let changes: [(&str, Change); 9] = [
         ("unknown key whim", |case| case["whim"] = json!(1)),
         ("unknown key input.whim", |case| case["input"]["whim"] = json!(1)),
         ("unknown key expect.whim", |case| {

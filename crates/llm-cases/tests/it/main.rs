@@ -1,5 +1,8 @@
 //! What the runner promises, seen from outside.
 
+#[cfg(test)]
 mod folders;
+#[cfg(test)]
 mod mutation;
+#[cfg(test)]
 mod suites;
