@@ -23,6 +23,11 @@ pub use llm_resilience as resilience;
 #[cfg(feature = "routing")]
 pub use llm_routing as routing;
 
+/// The examples of the repository's README must compile.
+#[cfg(all(doctest, feature = "openai"))]
+#[doc = include_str!("../../../README.md")]
+struct RepositoryReadme;
+
 /// A context for a call that begins now: the system's clock, no deadline.
 ///
 /// ```
