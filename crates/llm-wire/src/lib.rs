@@ -5,6 +5,7 @@ pub mod chat_completions;
 pub mod frame;
 
 mod bag;
+mod body;
 mod call_ids;
 mod decode_options;
 mod failure;
@@ -14,3 +15,7 @@ mod json_text;
 mod lenient;
 mod option_key;
 mod retry_hint;
+mod tool_names;
+
+pub use decode_options::DecodeOptions;
+pub use tool_names::ToolNames;

@@ -33,6 +33,8 @@ pub enum JsonForm {
     List,
     /// An object.
     Object,
+    /// Anything: where a field takes several forms.
+    Any,
 }
 
 impl JsonForm {
@@ -44,6 +46,7 @@ impl JsonForm {
             JsonForm::Text => value.is_string(),
             JsonForm::List => value.is_array(),
             JsonForm::Object => value.is_object(),
+            JsonForm::Any => true,
         }
     }
 
@@ -55,6 +58,7 @@ impl JsonForm {
             JsonForm::Text => "a string",
             JsonForm::List => "a list",
             JsonForm::Object => "an object",
+            JsonForm::Any => "any value",
         }
     }
 }

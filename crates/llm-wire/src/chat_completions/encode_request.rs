@@ -95,10 +95,7 @@ struct Encoding<'a> {
 impl<'a> Encoding<'a> {
     fn body(&mut self, stream: bool) -> Result<Body<'a>> {
         let own = OwnOptions::read(self.dialect, self.request)?;
-        let mut body = Body {
-            fields: Vec::with_capacity(16),
-            patch: own.bag.patch,
-        };
+        let mut body = Body::new(own.bag.patch);
         body.add("model", self.model.id.as_str());
         body.add("messages", self.messages()?);
         let effort = self.effort(&own)?;

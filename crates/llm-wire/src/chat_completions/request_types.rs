@@ -3,46 +3,12 @@
 
 use llm_core::ImageDetail;
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The fields of a body, in the order they are written.
-#[derive(Debug, Default)]
-pub(crate) struct Body<'a> {
-    pub(crate) fields: Vec<(&'a str, Field<'a>)>,
-    /// Takes the place of fields; null leaves a field out.
-    pub(crate) patch: Option<&'a Map<String, Value>>,
-}
-
-impl<'a> Body<'a> {
-    /// Adds a field, unless it is there already.
-    pub(crate) fn add(&mut self, name: &'a str, field: impl Into<Field<'a>>) {
-        if !self.has(name) {
-            self.fields.push((name, field.into()));
-        }
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.fields.iter().any(|(there, _)| *there == name)
-    }
-}
-
-impl Serialize for Body<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let patched = |name: &str| self.patch.is_some_and(|patch| patch.contains_key(name));
-        let mut map = serializer.serialize_map(None)?;
-        for (name, field) in self.fields.iter().filter(|(name, _)| !patched(name)) {
-            map.serialize_entry(name, field)?;
-        }
-        for (name, value) in self.patch.into_iter().flatten() {
-            if !value.is_null() {
-                map.serialize_entry(name, value)?;
-            }
-        }
-        map.end()
-    }
-}
+/// A body of this format.
+pub(crate) type Body<'a> = crate::body::Body<'a, Field<'a>>;
 
 /// The value of a field.
 #[derive(Debug, serde::Serialize)]

@@ -1,0 +1,49 @@
+//! The fields of a request's body, in the order they are written.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+/// The fields of a body; `F` is what the fields of a format may hold. It is written straight from here, no tree is
+/// built.
+#[derive(Debug)]
+pub(crate) struct Body<'a, F> {
+    pub(crate) fields: Vec<(&'a str, F)>,
+    /// Takes the place of fields; null leaves a field out.
+    pub(crate) patch: Option<&'a Map<String, Value>>,
+}
+
+impl<'a, F> Body<'a, F> {
+    pub(crate) fn new(patch: Option<&'a Map<String, Value>>) -> Self {
+        Body {
+            fields: Vec::with_capacity(16),
+            patch,
+        }
+    }
+
+    /// Adds a field, unless it is there already.
+    pub(crate) fn add(&mut self, name: &'a str, field: impl Into<F>) {
+        if !self.has(name) {
+            self.fields.push((name, field.into()));
+        }
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(there, _)| *there == name)
+    }
+}
+
+impl<F: Serialize> Serialize for Body<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let patched = |name: &str| self.patch.is_some_and(|patch| patch.contains_key(name));
+        let mut map = serializer.serialize_map(None)?;
+        for (name, field) in self.fields.iter().filter(|(name, _)| !patched(name)) {
+            map.serialize_entry(name, field)?;
+        }
+        for (name, value) in self.patch.into_iter().flatten() {
+            if !value.is_null() {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        map.end()
+    }
+}
