@@ -7,7 +7,10 @@ use llm_core::{Registry, Result};
 /// # Errors
 /// `Config`, when two drivers claim one id: a defect of this workspace.
 pub fn builtin_registry() -> Result<Registry> {
-    #[cfg_attr(not(feature = "openai"), expect(unused_mut, reason = "without drivers nothing is added"))]
+    #[cfg_attr(
+        not(feature = "openai"),
+        expect(unused_mut, reason = "without drivers nothing is added")
+    )]
     let mut registry = Registry::new();
     #[cfg(feature = "openai")]
     llm_driver_openai::register(&mut registry)?;
