@@ -192,6 +192,11 @@ impl Connection {
         self.socket.write_all(bytes).await.is_ok()
     }
 
+    /// Sends nothing more.
+    pub(crate) async fn shut_down(&mut self) {
+        self.socket.shutdown().await.ok();
+    }
+
     /// The head of the next answer; `None`: the connection ended before it.
     pub(crate) async fn try_head(&mut self) -> Option<Head> {
         let end = loop {
