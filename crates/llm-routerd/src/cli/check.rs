@@ -24,7 +24,15 @@ pub(super) async fn run(args: &CheckArgs, registry: &Registry) -> Result<()> {
     let mut rows = Vec::new();
     let mut ill = Vec::new();
     for backend in &backends {
-        let resolved = backend.stack.resolve(backend.model.as_ref())?;
+        let model = match (backend.stack.resolve(backend.model.as_ref()), &backend.model) {
+            (Ok(resolved), _) => Some(resolved.id.to_string()),
+            // it has no default: fine for calls that bring their own
+            (Err(_), None) => None,
+            (Err(error), Some(_)) => {
+                let message = format!("backends.{}.model: {}", backend.id, error.message());
+                return Err(error.with_message(message));
+            }
+        };
         let health = if args.probe {
             let cx = CallContext::new(shared_clock()).with_timeout(PROBE_LIMIT);
             let health = backend.stack.health(&cx).await;
@@ -46,7 +54,7 @@ pub(super) async fn run(args: &CheckArgs, registry: &Registry) -> Result<()> {
         rows.push((
             backend.id.to_string(),
             backend.stack.info().to_string(),
-            resolved.id.to_string(),
+            model,
             health,
         ));
     }
@@ -61,12 +69,16 @@ pub(super) async fn run(args: &CheckArgs, registry: &Registry) -> Result<()> {
         );
     } else {
         say(&format!("{}: fits together", path.display()));
-        for (id, stack, model, health) in &rows {
+        for ((id, stack, model, health), backend) in rows.iter().zip(&backends) {
+            let model = match model {
+                Some(model) => format!("model {model}"),
+                None => format!("no model, serves only {}/MODEL", backend.driver),
+            };
             let health = health
                 .as_ref()
                 .map(|health| format!(", {health}"))
                 .unwrap_or_default();
-            say(&format!("  backend {id}: {stack}, model {model}{health}"));
+            say(&format!("  backend {id}: {stack}, {model}{health}"));
         }
         for (alias, members) in &config.tiers {
             say(&format!("  tier {alias}: {}", members.join(", ")));

@@ -102,6 +102,9 @@ async fn the_deadline_behind_the_head_is_an_event_too() {
     let last: Value = serde_json::from_str(reply.events().last().unwrap()).unwrap();
     assert_eq!(last["error"]["code"], "timeout");
     let log = daemon.log("r-1").await;
-    assert!(log.len() == 1 && log[0].starts_with("a request_deadline timeout"), "{log:?}");
+    assert!(
+        log.len() == 1 && log[0].starts_with("a request_deadline timeout"),
+        "{log:?}"
+    );
     crate::vendor::freed(&cloud).await;
 }

@@ -1,8 +1,10 @@
 //! The daemon as a black box: the real binary on a loopback port before fake vendors.
 
 mod auth;
+mod call;
 mod client;
 mod clients;
+mod config;
 mod daemon;
 mod faces;
 mod fallback;
