@@ -3,6 +3,7 @@
 
 pub mod chat_completions;
 pub mod frame;
+pub mod messages;
 
 mod bag;
 mod body;

@@ -124,6 +124,7 @@ pub(super) fn kind_of_message(message: &str) -> Option<ErrorKind> {
     const FILTER: &[&str] = &[
         "content management policy",
         "content policy",
+        "content filtering policy",
         "usage polic",
         "guardrail",
         "safety system",
