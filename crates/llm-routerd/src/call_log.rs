@@ -209,16 +209,16 @@ impl CallLog {
         let skipped: &[Skip] = end.error.map(Error::skipped).unwrap_or_default();
         let fell_back = !failed.is_empty() || !skipped.is_empty() || end.outcome != Outcome::Pass;
         // an error knows best how the last attempt went
-        let tried: Vec<&Attempt> = match end.error {
-            Some(error) if !error.attempts().is_empty() => error.attempts().iter().collect(),
-            _ => failed.iter().chain(last).collect(),
+        let tried: Vec<Attempt> = match end.error {
+            Some(error) if !error.attempts().is_empty() => error.attempts().to_vec(),
+            _ => failed.iter().chain(last).cloned().collect(),
         };
         let kept = KeptDecision {
             request_id: self.request_id.clone(),
             ts,
             decided,
-            attempts: serde_json::to_value(tried).unwrap_or_default(),
-            skipped: serde_json::to_value(skipped).unwrap_or_default(),
+            attempts: tried,
+            skipped: skipped.to_vec(),
         };
         if decision::is_wanted(self.app.config.routing.record_decisions, fell_back) {
             self.app.recorder.decision(kept.row());

@@ -106,3 +106,75 @@ impl<C: AsyncWrite + Unpin> AsyncWrite for StallGuard<C> {
         self.watch(cx, outcome)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    fn guarded(deadline: &WriteDeadline) -> (StallGuard<DuplexStream>, DuplexStream) {
+        let (ours, theirs) = tokio::io::duplex(64);
+        (StallGuard::new(ours, LIMIT, deadline.clone()), theirs)
+    }
+
+    /// Writes for ever; gives back how long that went well.
+    async fn write_on(mut guard: StallGuard<DuplexStream>) -> (Duration, io::ErrorKind) {
+        let begin = sleep(Duration::ZERO).deadline();
+        loop {
+            if let Err(error) = guard.write_all(&[0; 32]).await {
+                return (sleep(Duration::ZERO).deadline() - begin, error.kind());
+            }
+        }
+    }
+
+    /// Reads a little, again and again.
+    async fn trickle(mut theirs: DuplexStream) {
+        let mut little = [0; 8];
+        while theirs.read_exact(&mut little).await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_that_makes_no_progress_fails_at_the_limit() {
+        let (guard, theirs) = guarded(&WriteDeadline::default());
+        let (after, kind) = write_on(guard).await;
+        assert_eq!((after, kind), (LIMIT, io::ErrorKind::TimedOut));
+        drop(theirs);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_trickle_is_progress_until_the_deadline() {
+        let deadline = WriteDeadline::default();
+        let (guard, theirs) = guarded(&deadline);
+        deadline.restart(Duration::from_secs(60));
+        let (after, kind) = tokio::select! {
+            ended = write_on(guard) => ended,
+            () = trickle(theirs) => unreachable!("the writer ends first"),
+        };
+        assert!(
+            after >= Duration::from_secs(60) && after < Duration::from_secs(64),
+            "{after:?}"
+        );
+        assert_eq!(kind, io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_next_request_has_a_deadline_of_its_own() {
+        let deadline = WriteDeadline::default();
+        let (mut guard, mut theirs) = guarded(&deadline);
+        deadline.restart(Duration::from_secs(1));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        // nothing waits to be written, so nothing fails; and then a request comes
+        guard.write_all(b"ok").await.unwrap();
+        deadline.restart(Duration::from_secs(60));
+        let reading = async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            theirs.read_exact(&mut [0; 100]).await.unwrap();
+        };
+        let (written, ()) = tokio::join!(guard.write_all(&[0; 100]), reading);
+        written.unwrap();
+    }
+}

@@ -51,3 +51,25 @@ impl Drop for RunningCall {
         self.0.send_modify(|calls| *calls = calls.saturating_sub(1));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    #[tokio::test(start_paused = true)]
+    async fn stopping_waits_for_the_last_call() {
+        let running = Running::default();
+        running.all_ended().await;
+        let (first, second) = (running.begin(), running.begin());
+        drop(first);
+        assert!(
+            timeout(Duration::from_secs(1), running.all_ended())
+                .await
+                .is_err()
+        );
+        drop(second);
+        running.all_ended().await;
+    }
+}

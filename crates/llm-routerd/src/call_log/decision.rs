@@ -2,6 +2,7 @@
 
 use crate::config::RecordDecisions;
 use crate::store::DecisionRow;
+use llm_suite::core::{Attempt, Skip};
 use llm_suite::routing::{DecisionRecord, RoutingDecision};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -30,8 +31,8 @@ pub(crate) struct KeptDecision {
     pub(crate) request_id: String,
     pub(crate) ts: i64,
     pub(crate) decided: Decided,
-    pub(crate) attempts: Value,
-    pub(crate) skipped: Value,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) skipped: Vec<Skip>,
 }
 
 impl KeptDecision {
@@ -41,8 +42,8 @@ impl KeptDecision {
             ts: self.ts,
             request_id: self.request_id.clone(),
             decision: decision_json(self.decided.record()),
-            attempts: self.attempts.clone(),
-            skipped: self.skipped.clone(),
+            attempts: json!(self.attempts),
+            skipped: json!(self.skipped),
         }
     }
 

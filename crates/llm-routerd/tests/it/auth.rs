@@ -221,3 +221,19 @@ async fn anybody_may_call_only_on_this_machine() {
         );
     }
 }
+
+/// The answer reaches a client that is still sending.
+#[tokio::test]
+async fn a_wrong_token_is_told_to_who_sends_much() {
+    let cloud = vendor([]).await;
+    let daemon = Setup::new(&[&cloud]).start().await;
+    let much = vec![b' '; 20_000_000];
+    for path in ["/v1/chat/completions", "/nowhere"] {
+        let mut connection = daemon.connect().await;
+        let wrong = [("authorization", "Bearer wrong")];
+        connection.send("POST", path, &wrong, &much).await;
+        assert!(matches!(connection.reply().await.status(), 401 | 404));
+    }
+    let held = daemon.memory();
+    assert!(held < 100 * 1024, "{held} kB");
+}

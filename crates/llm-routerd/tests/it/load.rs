@@ -69,7 +69,6 @@ async fn two_hundred_that_leave_in_the_middle_leave_nothing_behind() {
     freed(&cloud).await;
     // the connection of the last log reader may still be on its way out
     until("all files to be closed", || daemon.open_files() <= base + 1).await;
-    until("the row of every call", || true).await;
     let rows = async {
         loop {
             let rows = daemon.read("/logs?limit=500").await.json();
@@ -95,4 +94,27 @@ async fn a_body_of_ten_megabytes_passes() {
     assert_eq!(reply.status(), 200, "{}", reply.text());
     let sent = cloud.requests()[0].json().unwrap();
     assert_eq!(sent["messages"][0]["content"].as_str().unwrap().len(), long.len());
+}
+
+/// One more than may be connected waits at the door until there is room.
+#[tokio::test]
+async fn connections_beyond_the_limit_wait() {
+    let cloud = vendor([]).await;
+    let daemon = Setup::new(&[&cloud])
+        .with("proxy/max_connections", json!(2))
+        .start()
+        .await;
+    let mut inside = Vec::new();
+    for _ in 0..2 {
+        let mut connection = daemon.connect().await;
+        connection.send("GET", "/healthz", &[], b"").await;
+        assert_eq!(connection.reply().await.status(), 200);
+        inside.push(connection);
+    }
+    let mut waiting = daemon.connect().await;
+    waiting.send("GET", "/healthz", &[], b"").await;
+    let early = tokio::time::timeout(std::time::Duration::from_millis(300), waiting.try_head()).await;
+    assert!(early.is_err(), "it was let in");
+    inside.pop();
+    assert_eq!(waiting.reply().await.status(), 200);
 }
