@@ -7,11 +7,20 @@ use llm_driver_testkit::{Answer, End, Piece};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A scripted body, and when its last byte comes, counted from the headers.
-#[derive(Debug)]
+/// A scripted body.
+#[derive(Debug, Default)]
 pub(crate) struct Body {
     pub(crate) pieces: Vec<Piece>,
-    pub(crate) last_byte_at: Duration,
+    /// When bytes come, counted from the headers, in order.
+    bytes_at: Vec<Duration>,
+}
+
+impl Body {
+    /// How long the last byte that had come by then had been there; where none had, the headers.
+    pub(crate) fn silence_until(&self, moment: Duration) -> Duration {
+        let before = self.bytes_at.partition_point(|at| *at <= moment);
+        moment - self.bytes_at[..before].last().copied().unwrap_or_default()
+    }
 }
 
 /// Reads `status` and `headers` of an input.
@@ -34,16 +43,13 @@ pub(crate) fn head(fields: &mut Fields<'_>) -> Result<Answer, Fault> {
 
 /// Reads a list of chunks.
 pub(crate) fn body(chunks: &Value, at: &str) -> Result<Body, Fault> {
-    let mut body = Body {
-        pieces: Vec::new(),
-        last_byte_at: Duration::ZERO,
-    };
+    let mut body = Body::default();
     let mut time = Duration::ZERO;
     for (number, chunk) in list(chunks, at)?.iter().enumerate() {
         let piece = piece(chunk, &format!("{at}[{number}]"))?;
         match &piece {
             Piece::Delay(delay) => time += *delay,
-            Piece::Bytes(bytes) if !bytes.is_empty() => body.last_byte_at = time,
+            Piece::Bytes(bytes) if !bytes.is_empty() => body.bytes_at.push(time),
             _ => {}
         }
         let hangs = piece == Piece::Hang;
@@ -118,7 +124,10 @@ mod tests {
                 Piece::Hang,
             ]
         );
-        assert_eq!(body.last_byte_at, Duration::from_millis(20));
+        for (moment, silence) in [(0, 0), (19, 19), (20, 0), (50, 30)] {
+            let moment = Duration::from_millis(moment);
+            assert_eq!(body.silence_until(moment), Duration::from_millis(silence));
+        }
     }
 
     #[test]

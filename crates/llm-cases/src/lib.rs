@@ -1,14 +1,17 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod arrivals;
 mod case;
 mod checks;
 mod command_line;
 mod folder;
+mod form;
 mod outcome;
 mod price;
 mod report;
 mod run;
+mod script;
 mod selection;
 mod subject;
 

@@ -8,8 +8,8 @@ use llm_core::{Block, ChatResponse, Error, FinishKind, FinishReason, Replay, Res
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-pub(crate) use compare::{differences, same};
-pub(crate) use expect::check;
+pub(crate) use compare::{differences, same, within};
+pub(crate) use expect::{check, check_range};
 
 const USAGE_KEYS: [&str; 5] = [
     "input_tokens",
@@ -45,13 +45,19 @@ pub(crate) fn of_early_error(error: &Error) -> Value {
     of_error(error, &ChatResponse::new(ResponseMeta::default()))
 }
 
+/// A call that nothing ended: no expected outcome is like it.
+pub(crate) fn of_no_end() -> Value {
+    json!({"outcome": "no end"})
+}
+
 /// Adds when the outcome was known.
 pub(crate) fn with_time(mut outcome: Value, after: Duration) -> Value {
     outcome["fires_after_ms"] = milliseconds(after);
     outcome
 }
 
-fn milliseconds(duration: Duration) -> Value {
+/// A duration as the cases write it.
+pub(crate) fn milliseconds(duration: Duration) -> Value {
     let exact = duration.as_secs_f64() * 1e3;
     match u64::try_from(duration.as_millis()) {
         Ok(whole) if whole as f64 == exact => json!(whole),

@@ -2,12 +2,17 @@
 
 mod http_error;
 mod plain;
+mod retry_sim;
 mod stream;
+mod timeout_sim;
 mod translation;
 
 use crate::case::{Case, Fault, Wire};
 use crate::outcome;
+use crate::subject::{Subject, patiently};
+use llm_core::ChatRequest;
 use serde_json::Value;
+use std::time::Duration;
 
 /// Runs a case. What differs comes back, a line each; nothing differs when it passes.
 pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
@@ -17,6 +22,8 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         Wire::OpenAiChatJson => plain::run(case),
         Wire::HttpError => http_error::run(case),
         Wire::RequestTranslation => translation::run(case),
+        Wire::RetrySim => retry_sim::run(case),
+        Wire::TimeoutSim => timeout_sim::run(case),
         other => Err(unsupported_wire(other)),
     }
 }
@@ -27,12 +34,44 @@ pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
         Wire::OpenAiChatSse | Wire::OpenAiChatJson => Ok(()),
         Wire::HttpError => http_error::supported(input),
         Wire::RequestTranslation => translation::supported(input),
+        Wire::RetrySim => retry_sim::supported(input),
+        Wire::TimeoutSim => timeout_sim::supported(input),
         other => Err(unsupported_wire(other)),
     }
 }
 
 fn unsupported_wire(wire: Wire) -> Fault {
     Fault::unsupported(format!("the wire {wire} yet"))
+}
+
+/// What came of asking.
+struct Asked {
+    outcome: Value,
+    /// When the outcome was known, counted from the call.
+    known_at: Duration,
+    /// The rule that the events break.
+    illegal: Option<String>,
+}
+
+/// Asks for a stream and reads it to its end, or asks for the whole answer.
+async fn ask(subject: &Subject, request: &ChatRequest, stream: bool) -> Asked {
+    if stream {
+        stream::ask(subject, request).await
+    } else {
+        plain::ask(subject, request).await
+    }
+}
+
+/// Asks where nothing but the layers under test limits the call.
+async fn ask_patiently(subject: &Subject, request: &ChatRequest, stream: bool) -> Asked {
+    match patiently(ask(subject, request, stream)).await {
+        Some(asked) => asked,
+        None => Asked {
+            outcome: outcome::of_no_end(),
+            known_at: subject.elapsed(),
+            illegal: None,
+        },
+    }
 }
 
 /// One way a case was run, and what came of it.
@@ -52,6 +91,15 @@ impl Outcome {
             illegal: None,
         }
     }
+
+    /// What came of asking, and how long after the last byte it was known.
+    fn timed(way: &'static str, asked: Asked, after: Duration) -> Self {
+        Outcome {
+            way,
+            value: outcome::with_time(asked.outcome, after),
+            illegal: asked.illegal,
+        }
+    }
 }
 
 /// Checks the expected outcomes of a case for words that nobody would compare.
@@ -60,25 +108,32 @@ fn check_expected(case: &Case) -> Result<(), Fault> {
         .try_for_each(|(place, expected)| outcome::check(expected, &place))
 }
 
+/// What differs from the first expected outcome, a line each; empty when one of them is met.
+fn unmet<E>(expected: &[E], differences: impl Fn(&E) -> Vec<String>) -> Vec<String> {
+    let mut all: Vec<Vec<String>> = expected.iter().map(differences).collect();
+    match all.iter().position(Vec::is_empty) {
+        Some(_) => Vec::new(),
+        None => all.swap_remove(0),
+    }
+}
+
+/// Lines about one way of running a case.
+fn told(way: &str, lines: Vec<String>) -> Vec<String> {
+    if way.is_empty() {
+        return lines;
+    }
+    lines.into_iter().map(|line| format!("{way}: {line}")).collect()
+}
+
 /// Every way of running a case must give an expected outcome, and all ways the same.
 fn judge(case: &Case, outcomes: &[Outcome]) -> Vec<String> {
     let mut found = Vec::new();
     for (number, outcome) in outcomes.iter().enumerate() {
-        let way = match outcome.way {
-            "" => String::new(),
-            way => format!("{way}: "),
-        };
-        if let Some(rule) = &outcome.illegal {
-            found.push(format!("{way}{rule}"));
-        }
-        let mut all = case
-            .outcomes
-            .iter()
-            .map(|expected| outcome::differences(expected, &outcome.value))
-            .collect::<Vec<_>>();
-        if !all.iter().any(Vec::is_empty) {
-            found.extend(all.swap_remove(0).into_iter().map(|line| format!("{way}{line}")));
-        }
+        let mut lines: Vec<String> = outcome.illegal.iter().cloned().collect();
+        lines.extend(unmet(&case.outcomes, |expected| {
+            outcome::differences(expected, &outcome.value)
+        }));
+        found.extend(told(outcome.way, lines));
         if let Some(first) = outcomes[..number].first()
             && !outcome::same(&first.value, &outcome.value)
         {

@@ -1,10 +1,12 @@
 //! What is under test, and the world around it: a real driver over a scripted transport, on a fake clock.
 
 use crate::case::{Fault, Fields};
+use crate::form::Form;
 use crate::price;
-use llm_core::{CallContext, ChatRequest, Clock, Error, ModelId, Price, Reasoning};
+use llm_core::{CallContext, ChatDriver, ChatLayer, ChatRequest, Clock, Error, ModelId, Price, Reasoning};
 use llm_driver_openai::{ModelEntry, OpenAiConfig, OpenAiDriver};
 use llm_driver_testkit::{Answer, ScriptedTransport, TestClock};
+use llm_http::Transport;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,20 +15,26 @@ use std::time::{Duration, Instant, SystemTime};
 const MODEL: &str = "demo-1";
 /// How long a call may take on the fake clock: only an answer that hangs ever takes so long.
 const CALL_LIMIT: Duration = Duration::from_secs(600);
+/// How long the runner waits on the fake clock for a call that has no limit of its own.
+const PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// How the driver of a case is set up, beside its answer.
+/// How the driver of a case is set up, beside its answers.
 #[derive(Debug, Default)]
 pub(crate) struct Setup {
     price: Option<Price>,
     extract_think_tags: bool,
     wall: Option<SystemTime>,
+    call_limit: Option<Duration>,
     bytewise: bool,
 }
 
 impl Setup {
     /// Reads `price_per_million` and `options` of an input.
     pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Setup, Fault> {
-        let mut setup = Setup::default();
+        let mut setup = Setup {
+            call_limit: Some(CALL_LIMIT),
+            ..Setup::default()
+        };
         if let Some(prices) = fields.optional("price_per_million") {
             setup.price = Some(price::read(prices, &fields.at("price_per_million"))?);
         }
@@ -36,6 +44,12 @@ impl Setup {
             options.end()?;
         }
         Ok(setup)
+    }
+
+    /// That of a simulation: no limit but those of the layers under test, and a calendar that begins at 0 with the
+    /// clock.
+    pub(crate) fn of_simulation() -> Setup {
+        Setup::default().at(SystemTime::UNIX_EPOCH)
     }
 
     /// What the calendar says when the call starts.
@@ -52,45 +66,72 @@ impl Setup {
             ..*self
         }
     }
+
+    /// As it delivers bodies.
+    pub(crate) fn deliver(&self, transport: ScriptedTransport) -> ScriptedTransport {
+        if self.bytewise {
+            transport.bytewise()
+        } else {
+            transport
+        }
+    }
 }
 
-/// A driver that will be given one answer, and the circumstances of the call.
+/// A driver, and the circumstances of the call.
 pub(crate) struct Subject {
-    pub(crate) driver: OpenAiDriver,
+    pub(crate) driver: Arc<dyn ChatDriver>,
     pub(crate) cx: CallContext,
     clock: Arc<TestClock>,
     start: Instant,
 }
 
 impl Subject {
-    /// Speaks Chat Completions to a host that gives this answer.
-    pub(crate) fn chat_completions(setup: &Setup, answer: Answer) -> Result<Subject, Error> {
-        let mut transport = ScriptedTransport::new([answer]);
-        if setup.bytewise {
-            transport = transport.bytewise();
-        }
-        let mut config = OpenAiConfig::compatible("http://vendor.example/v1");
-        config.extract_think_tags = setup.extract_think_tags;
-        if let Some(price) = &setup.price {
-            config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
-        }
-        let driver = OpenAiDriver::with_transport(config, Arc::new(transport))?;
+    /// Speaks a form to a host that gives this one answer.
+    pub(crate) fn answered(form: Form, setup: &Setup, answer: Answer) -> Result<Subject, Error> {
+        let transport = setup.deliver(ScriptedTransport::new([answer]));
+        Subject::over(form, setup, Arc::new(transport))
+    }
+
+    /// Speaks a form over a transport.
+    pub(crate) fn over(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Subject, Error> {
+        let driver: Arc<dyn ChatDriver> = match form {
+            Form::ChatCompletions => Arc::new(openai_driver(setup, transport)?),
+        };
         let clock = Arc::new(match setup.wall {
             Some(wall) => TestClock::starting_at(wall),
             None => TestClock::new(),
         });
+        let cx = CallContext::new(clock.clone());
         Ok(Subject {
             driver,
-            cx: CallContext::new(clock.clone()).with_timeout(CALL_LIMIT),
+            cx: match setup.call_limit {
+                Some(limit) => cx.with_timeout(limit),
+                None => cx,
+            },
             start: clock.now(),
             clock,
         })
+    }
+
+    /// The same with a layer around it.
+    pub(crate) fn within(mut self, layer: &dyn ChatLayer) -> Subject {
+        self.driver = layer.layer(self.driver);
+        self
     }
 
     /// How long ago the call began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.clock.now() - self.start
     }
+}
+
+fn openai_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<OpenAiDriver, Error> {
+    let mut config = OpenAiConfig::compatible("http://vendor.example/v1");
+    config.extract_think_tags = setup.extract_think_tags;
+    if let Some(price) = &setup.price {
+        config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
+    }
+    OpenAiDriver::with_transport(config, transport)
 }
 
 /// What is asked in every case: the answer is scripted, so only the model and the wish for thoughts matter.
@@ -111,6 +152,11 @@ pub(crate) fn on_fake_time<T>(work: impl Future<Output = T>) -> Result<T, Fault>
         .build()
         .map_err(|error| Fault::unsupported(format!("anything: no runtime, {error}")))?;
     Ok(runtime.block_on(work))
+}
+
+/// What comes of work that nothing but itself ends; nothing, when it never ends.
+pub(crate) async fn patiently<T>(work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(PATIENCE, work).await.ok()
 }
 
 /// The failure of a set-up that is ours, not the case's.

@@ -2,6 +2,7 @@
 
 use super::Fault;
 use serde_json::{Map, Value};
+use std::time::Duration;
 
 /// One object of a case file, and which of its keys were asked for.
 pub(crate) struct Fields<'a> {
@@ -61,9 +62,18 @@ impl<'a> Fields<'a> {
     /// A whole number that must be there.
     pub(crate) fn count(&mut self, key: &'static str) -> Result<u64, Fault> {
         let at = self.at(key);
-        self.required(key)?
-            .as_u64()
-            .ok_or_else(|| Fault::malformed(format!("{at} is not a whole number")))
+        count(self.required(key)?, &at)
+    }
+
+    /// A whole number that may be missing.
+    pub(crate) fn optional_count(&mut self, key: &'static str) -> Result<Option<u64>, Fault> {
+        let at = self.at(key);
+        self.optional(key).map(|value| count(value, &at)).transpose()
+    }
+
+    /// Milliseconds that may be missing.
+    pub(crate) fn optional_millis(&mut self, key: &'static str) -> Result<Option<Duration>, Fault> {
+        Ok(self.optional_count(key)?.map(Duration::from_millis))
     }
 
     /// A switch that is off when it is missing.
@@ -91,6 +101,13 @@ pub(crate) fn text<'a>(value: &'a Value, at: &str) -> Result<&'a str, Fault> {
     value
         .as_str()
         .ok_or_else(|| Fault::malformed(format!("{at} is not a text")))
+}
+
+/// The whole number that stands here.
+fn count(value: &Value, at: &str) -> Result<u64, Fault> {
+    value
+        .as_u64()
+        .ok_or_else(|| Fault::malformed(format!("{at} is not a whole number")))
 }
 
 /// The list that stands here.

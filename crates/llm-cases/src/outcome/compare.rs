@@ -124,7 +124,8 @@ fn same_cost(want: &Value, got: &Value) -> bool {
     }
 }
 
-fn within(range: &Value, got: &Value) -> bool {
+/// Is a number in a range, ends included? An end that is not named is not checked.
+pub(crate) fn within(range: &Value, got: &Value) -> bool {
     got.as_f64().is_some_and(|got| {
         range["min"].as_f64().is_none_or(|min| got >= min)
             && range["max"].as_f64().is_none_or(|max| got <= max)

@@ -27,12 +27,20 @@ pub(crate) fn check(outcome: &Value, at: &str) -> Result<(), Fault> {
         check_content(Fields::of(partial, fields.at("partial"))?)?;
     }
     if let Some(range) = fields.optional("fires_after_ms") {
-        let mut range = Fields::of(range, fields.at("fires_after_ms"))?;
-        range.optional("min");
-        range.optional("max");
-        range.end()?;
+        check_range(range, &fields.at("fires_after_ms"))?;
     }
     check_content(fields)
+}
+
+/// Checks the keys of a range.
+pub(crate) fn check_range(range: &Value, at: &str) -> Result<(), Fault> {
+    let mut fields = Fields::of(range, at)?;
+    for key in ["min", "max"] {
+        if fields.optional(key).is_some_and(|end| !end.is_number()) {
+            return Err(Fault::malformed(format!("{at}.{key} is not a number")));
+        }
+    }
+    fields.end()
 }
 
 fn check_content(mut fields: Fields<'_>) -> Result<(), Fault> {

@@ -1,30 +1,23 @@
 //! Failures with a status of their own. They must be the same for both ways of asking.
 
-use super::{Outcome, check_expected, judge, plain, stream};
+use super::{Outcome, ask, check_expected, judge};
 use crate::answer;
-use crate::case::{Case, DIALECTS, Fault, Fields};
+use crate::case::{Case, Fault, Fields};
+use crate::form::{self, Form};
 use crate::subject::{Setup, Subject, broken, date, on_fake_time, request};
 use serde_json::Value;
 
-/// The dialects that the Chat Completions codec reads.
-const CHAT_COMPLETIONS: &[&str] = &["openai", "azure", "groq", "deepseek", "kimi", "mistral"];
+/// What is run here, for faults.
+const WHAT: &str = "errors";
 
 pub(super) fn supported(input: &Value) -> Result<(), Fault> {
-    match input["dialect"].as_str() {
-        Some(known) if !CHAT_COMPLETIONS.contains(&known) && DIALECTS.contains(&known) => {
-            Err(Fault::unsupported(format!("errors of the dialect {known} yet")))
-        }
-        _ => Ok(()),
-    }
+    form::supported(input, WHAT)
 }
 
 pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     check_expected(case)?;
     let mut fields = Fields::of(&case.input, "input")?;
-    let dialect = fields.text("dialect")?;
-    if !DIALECTS.contains(&dialect) {
-        return Err(Fault::unknown("dialect", dialect));
-    }
+    let form = Form::of(fields.text("dialect")?, WHAT)?;
     let answer = answer::head(&mut fields)?.with_piece(fields.text("body")?);
     let mut setup = Setup::read(&mut fields)?;
     if let Some(now) = fields.optional("now") {
@@ -33,20 +26,14 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     fields.end()?;
     let request = request().map_err(|error| broken(&error))?;
     let mut outcomes = Vec::new();
-    for way in ["asked plainly", "asked for a stream"] {
+    for (way, stream) in [("asked plainly", false), ("asked for a stream", true)] {
         let outcome = on_fake_time(async {
-            let subject =
-                Subject::chat_completions(&setup, answer.clone()).map_err(|error| broken(&error))?;
-            Ok(match way {
-                "asked plainly" => Outcome::new(way, plain::ask(&subject, &request).await),
-                _ => {
-                    let asked = stream::ask(&subject, &request).await;
-                    Outcome {
-                        way,
-                        value: asked.outcome,
-                        illegal: asked.illegal,
-                    }
-                }
+            let subject = Subject::answered(form, &setup, answer.clone()).map_err(|error| broken(&error))?;
+            let asked = ask(&subject, &request, stream).await;
+            Ok(Outcome {
+                way,
+                value: asked.outcome,
+                illegal: asked.illegal,
             })
         })??;
         outcomes.push(outcome);

@@ -1,12 +1,12 @@
 //! Plain answers.
 
-use super::{Outcome, check_expected, judge};
+use super::{Asked, Outcome, check_expected, judge};
 use crate::answer;
 use crate::case::{Case, Fault, Fields};
+use crate::form::Form;
 use crate::outcome;
 use crate::subject::{Setup, Subject, broken, on_fake_time, request};
-use llm_core::{ChatDriver, ChatRequest};
-use serde_json::Value;
+use llm_core::ChatRequest;
 
 pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     check_expected(case)?;
@@ -15,18 +15,25 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     let setup = Setup::read(&mut fields)?;
     fields.end()?;
     let request = request().map_err(|error| broken(&error))?;
-    let value = on_fake_time(async {
-        let subject = Subject::chat_completions(&setup, answer).map_err(|error| broken(&error))?;
-        let value = ask(&subject, &request).await;
-        Ok(outcome::with_time(value, subject.elapsed()))
+    let outcome = on_fake_time(async {
+        let subject =
+            Subject::answered(Form::ChatCompletions, &setup, answer).map_err(|error| broken(&error))?;
+        let asked = ask(&subject, &request).await;
+        let after = asked.known_at;
+        Ok(Outcome::timed("", asked, after))
     })??;
-    Ok(judge(case, &[Outcome::new("", value)]))
+    Ok(judge(case, &[outcome]))
 }
 
 /// Asks for the whole answer.
-pub(super) async fn ask(subject: &Subject, request: &ChatRequest) -> Value {
-    match subject.driver.chat(&subject.cx, request).await {
+pub(super) async fn ask(subject: &Subject, request: &ChatRequest) -> Asked {
+    let outcome = match subject.driver.chat(&subject.cx, request).await {
         Ok(response) => outcome::of_response(&response),
         Err(error) => outcome::of_early_error(&error),
+    };
+    Asked {
+        outcome,
+        known_at: subject.elapsed(),
+        illegal: None,
     }
 }

@@ -1,13 +1,12 @@
 //! Streams: the answer whole as the case cuts it, and byte by byte.
 
-use super::{Outcome, check_expected, judge};
+use super::{Asked, Outcome, check_expected, judge};
 use crate::answer;
 use crate::case::{Case, Fault, Fields};
+use crate::form::Form;
 use crate::outcome;
 use crate::subject::{Setup, Subject, broken, on_fake_time, request};
-use llm_core::{ChatDriver, ChatEvent, ChatRequest, ChatStream, Collector, Error, Grammar};
-use serde_json::Value;
-use std::time::Duration;
+use llm_core::{ChatEvent, ChatRequest, ChatStream, Collector, Error, Grammar};
 
 pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     check_expected(case)?;
@@ -21,33 +20,20 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     }
     let setup = Setup::read(&mut fields)?;
     fields.end()?;
-    let answer = head.with_pieces(body.pieces).with_end(end);
+    let answer = head.with_pieces(body.pieces.clone()).with_end(end);
     let request = request().map_err(|error| broken(&error))?;
     let mut outcomes = Vec::new();
     for (way, bytewise) in [("whole", false), ("byte by byte", true)] {
         let outcome = on_fake_time(async {
-            let subject = Subject::chat_completions(&setup.bytewise(bytewise), answer.clone())
+            let subject = Subject::answered(Form::ChatCompletions, &setup.bytewise(bytewise), answer.clone())
                 .map_err(|error| broken(&error))?;
             let asked = ask(&subject, &request).await;
-            let after = asked.known_at.saturating_sub(body.last_byte_at);
-            Ok(Outcome {
-                way,
-                value: outcome::with_time(asked.outcome, after),
-                illegal: asked.illegal,
-            })
+            let after = body.silence_until(asked.known_at);
+            Ok(Outcome::timed(way, asked, after))
         })??;
         outcomes.push(outcome);
     }
     Ok(judge(case, &outcomes))
-}
-
-/// What came of asking for a stream.
-pub(super) struct Asked {
-    pub(super) outcome: Value,
-    /// When the outcome was known, counted from the call.
-    known_at: Duration,
-    /// The rule that the events break.
-    pub(super) illegal: Option<String>,
 }
 
 /// Asks for a stream and reads it to its end.

@@ -1,6 +1,6 @@
 //! One request form into another: what is checked is the translated request.
 
-use super::{Outcome, judge};
+use super::{Outcome, judge, unmet};
 use crate::case::{Case, Fault, Fields, dialect_of_form};
 use crate::checks::{self, Check};
 use crate::outcome;
@@ -44,16 +44,7 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     fields.optional_text("also")?;
     fields.end()?;
     match translate(request, &dialect)? {
-        Ok(document) => {
-            let mut faults = expected
-                .iter()
-                .map(|expected| expected.faults_in(&document))
-                .collect::<Vec<_>>();
-            Ok(match faults.iter().position(Vec::is_empty) {
-                Some(_) => Vec::new(),
-                None => faults.swap_remove(0),
-            })
-        }
+        Ok(document) => Ok(unmet(&expected, |expected| expected.faults_in(&document))),
         Err(error) => Ok(judge(case, &[Outcome::new("", outcome::of_early_error(&error))])),
     }
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A folder of its own for one test.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("folders-{name}"));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
@@ -19,7 +19,7 @@ impl Folder {
         std::fs::write(self.0.join(name), text).unwrap();
     }
 
-    fn with(self, case: &Value) -> Self {
+    pub(crate) fn with(self, case: &Value) -> Self {
         self.write(
             &format!("{}.json", case["id"].as_str().unwrap()),
             &case.to_string(),
@@ -28,7 +28,7 @@ impl Folder {
     }
 
     /// Exit code and lines of the program.
-    fn run(&self, options: &[&str]) -> (i32, Vec<String>) {
+    pub(crate) fn run(&self, options: &[&str]) -> (i32, Vec<String>) {
         program(&[&["run", self.0.to_str().unwrap()], options].concat())
     }
 }

@@ -5,4 +5,6 @@ mod folders;
 #[cfg(test)]
 mod mutation;
 #[cfg(test)]
+mod simulations;
+#[cfg(test)]
 mod suites;

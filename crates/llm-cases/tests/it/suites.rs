@@ -42,6 +42,12 @@ fn what_the_first_issue_names_passes_without_leaving_anything_out() {
 }
 
 #[test]
+fn time_limits_and_retries_pass_as_far_as_there_is_a_driver() {
+    must_pass("cases", &["--kind", "timeouts"]);
+    must_pass("cases", &["--wire", "retry-sim", "--dialect", "openai"]);
+}
+
+#[test]
 fn own_suite_passes_and_no_should_case_differs() {
     let lines = must_pass("cases-own", &[]);
     let differing: Vec<&String> = lines.iter().filter(|line| line.starts_with("differs ")).collect();
