@@ -4,6 +4,7 @@
 pub mod capability;
 pub mod chat;
 pub mod clock;
+pub mod codec;
 pub mod context;
 pub mod driver;
 pub mod embedding;
@@ -30,6 +31,7 @@ pub use chat::{
     Warning, WarningKind,
 };
 pub use clock::Clock;
+pub use codec::{AnswerDecoder, ChatCodec, Framing};
 pub use context::{CallContext, RawRequest, WireFormatId};
 pub use driver::{
     ChatDriver, ChatDriverExt, Driver, DriverId, DriverInfo, ModelCatalog, Stack, TokenCounter, VendorId,
@@ -41,7 +43,7 @@ pub use error::{
 pub use extensions::Extensions;
 pub use health::{Availability, HealthState, HealthStatus, UnavailableReason};
 pub use layer::{ChatLayer, layer_fn};
-pub use model::{ModelId, ModelLimits, ModelRef, ResolvedModel};
+pub use model::{ModelEntry, ModelId, ModelLimits, ModelRef, ModelTable, ResolvedModel, UnknownModels};
 pub use price::{Cost, CostSource, Price};
 pub use rate_limit::{QuotaView, RateLimitSnapshot};
 pub use registry::{BuildContext, Factory, Registry};

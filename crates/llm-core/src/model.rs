@@ -1,5 +1,15 @@
 //! Models: their names, and what is known of them.
 
+mod catalog;
+mod entry;
+mod nearest;
+mod shutdown;
+mod table;
+
+pub use catalog::{ShippedCatalog, ShippedModel};
+pub use entry::ModelEntry;
+pub use table::{ModelTable, UnknownModels};
+
 use crate::capability::Capabilities;
 use crate::chat::ReasoningEffort;
 use crate::error::{Error, ErrorKind, Result};
@@ -7,6 +17,7 @@ use crate::price::Price;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// A model's name, checked: 1 to 256 characters, no white space, no control characters, no `..` path step.
 ///
@@ -189,6 +200,12 @@ impl ResolvedModel {
     pub fn with_price(mut self, price: impl Into<Option<Price>>) -> Self {
         self.price = price.into();
         self
+    }
+
+    /// Has its announced end come? Unknown ends have not.
+    pub fn has_ended(&self, now: SystemTime) -> bool {
+        let day = self.deprecated_on.as_deref();
+        day.is_some_and(|day| shutdown::has_passed(day, now))
     }
 
     /// Does this model answer this feature with an error?

@@ -1,16 +1,13 @@
 //! What the driver is set up with. The only file of this crate that reads the environment.
 
 mod auth;
-mod model_entry;
 
 use crate::DRIVER_ID;
-use llm_core::{DriverId, Error, ErrorKind, ModelId, Result, Secret, VendorId};
+use llm_core::{DriverId, Error, ErrorKind, ModelEntry, ModelId, Result, Secret, UnknownModels, VendorId};
 use llm_http::{AuthScheme, Limits};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-pub use model_entry::ModelEntry;
 
 /// Where OpenAI itself answers.
 const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
@@ -81,17 +78,6 @@ pub struct OpenAiConfig {
     /// Whose options bag of a request is read, and whose reasoning state is sent back: give another host its own
     /// name, so that OpenAI is never sent what that host returned.
     pub vendor: VendorId,
-}
-
-/// What happens to a model that is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum UnknownModels {
-    /// It is refused, and the error names models that are known.
-    Refuse,
-    /// It is passed on as it is, with all facts and the price unknown.
-    Allow,
 }
 
 /// Which small differences of the wire format hold.

@@ -25,6 +25,7 @@ pub struct VendorApi {
     credentials: Arc<dyn CredentialSource>,
     transport: Arc<dyn Transport>,
     limits: Limits,
+    idempotency_header: Option<Arc<str>>,
 }
 
 impl VendorApi {
@@ -39,6 +40,7 @@ impl VendorApi {
             credentials: Arc::new(FixedCredential::new(Credential::none())),
             transport,
             limits: Limits::default(),
+            idempotency_header: None,
         })
     }
 
@@ -63,6 +65,20 @@ impl VendorApi {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// The same, sending the call's idempotency key in this header, where a call has one. Chat calls do so.
+    ///
+    /// # Errors
+    /// `Config`, when it cannot be the name of a header.
+    pub fn with_idempotency_header(mut self, name: &str) -> Result<Self> {
+        self.get("")?.with_header(name, "key")?;
+        self.idempotency_header = Some(name.into());
+        Ok(self)
+    }
+
+    pub(crate) fn idempotency_header(&self) -> Option<&str> {
+        self.idempotency_header.as_deref()
     }
 
     /// How large answers may get.
@@ -104,11 +120,10 @@ impl VendorApi {
         model: Option<&ModelId>,
         request: HttpRequest,
     ) -> Result<Exchange> {
-        cx.check_deadline()
-            .map_err(|error| self.identify(error, model, &[]))?;
+        cx.check_deadline().map_err(|error| self.identify(error, model))?;
         let credential = within_deadline(cx, Phase::NotSent, self.credentials.credential(cx))
             .await
-            .map_err(|error| self.identify(error, model, &[]))?;
+            .map_err(|error| self.identify(error, model))?;
         let sent = async {
             if !url::same_origin(&self.base_url, &request.url) {
                 let message = "refused to send the credential to another host than the base URL names";
@@ -119,20 +134,28 @@ impl VendorApi {
         };
         let response = sent
             .await
-            .map_err(|error| self.identify(error, model, &credential.secrets()))?;
+            .map_err(|error| self.identify(scrubbed(error, &credential.secrets()), model))?;
         let headers = header_facts(&response.headers, cx.clock().wall());
         let facts = CallFacts::new(self.driver.clone(), model.cloned(), response.status, headers)
             .with_credential(credential);
         Exchange::new(cx, response, facts, self.limits)
     }
 
-    fn identify(&self, mut error: Error, model: Option<&ModelId>, secrets: &[&str]) -> Error {
+    /// Says on an error which driver made the call and which model was asked; what it says already stays. For what
+    /// goes wrong before anything is sent: everything else comes with its facts.
+    #[must_use]
+    pub fn identify(&self, error: Error, model: Option<&ModelId>) -> Error {
+        let mut error = scrubbed(error, &[]);
         let vendor = error.vendor_mut();
         vendor.driver.get_or_insert_with(|| self.driver.clone());
         vendor.model = vendor.model.take().or_else(|| model.cloned());
-        let message = scrub(error.message(), secrets);
-        error.with_message(message)
+        error
     }
+}
+
+fn scrubbed(error: Error, secrets: &[&str]) -> Error {
+    let message = scrub(error.message(), secrets);
+    error.with_message(message)
 }
 
 impl fmt::Debug for VendorApi {

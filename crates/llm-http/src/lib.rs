@@ -2,12 +2,15 @@
 #![deny(missing_docs)]
 
 pub mod api;
+pub mod chat;
 pub mod clock;
 pub mod credential;
 pub mod deadline;
 pub mod exchange;
 pub mod limits;
+mod model_list;
 mod moment;
+mod probe;
 mod rate_limit;
 pub mod redact;
 pub mod request;
@@ -17,11 +20,13 @@ pub mod transport;
 pub mod url;
 
 pub use self::api::VendorApi;
+pub use self::chat::{ChatCall, EncodedChat};
 pub use self::clock::{SystemClock, shared_clock};
 pub use self::credential::{AuthScheme, Credential, CredentialSource, FixedCredential};
 pub use self::deadline::{bound_body, within_deadline};
 pub use self::exchange::{CallFacts, Exchange, status_error};
 pub use self::limits::Limits;
+pub use self::model_list::parse_model_list;
 pub use self::request::HttpRequest;
 pub use self::reqwest::{ReqwestTransport, ReqwestTransportBuilder};
 pub use self::retry_after::{HeaderFacts, header_facts};

@@ -4,11 +4,13 @@
 //! stand in an error, which is logged, counted and handed to strangers.
 
 mod content;
+mod sent;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 pub use content::{request_texts, scrub_content};
+pub use sent::sent_texts;
 
 /// What stands in the place of a credential.
 const HIDDEN: &str = "***";

@@ -1,11 +1,11 @@
 use super::*;
-use crate::config::ModelEntry;
 use crate::dialect::dialect_of;
 use llm_core::price::Rates;
-use llm_core::{Capabilities, DriverId, ModelLimits, Price, VendorId};
+use llm_core::{Capabilities, DriverId, ErrorKind, ModelEntry, ModelLimits, Price, VendorId};
+use std::sync::Arc;
 
-fn models(config: &OpenAiConfig) -> Models {
-    Models::new(config, &dialect_of(config)).unwrap()
+fn models(config: &OpenAiConfig) -> ModelTable {
+    super::models(config, &dialect_of(config)).unwrap()
 }
 
 fn openai() -> OpenAiConfig {
@@ -20,7 +20,7 @@ fn id(name: &str) -> ModelId {
     ModelId::new(name).unwrap()
 }
 
-fn resolve(models: &Models, name: &str) -> Result<Arc<ResolvedModel>> {
+fn resolve(models: &ModelTable, name: &str) -> Result<Arc<ResolvedModel>> {
     models.resolve(Some(&id(name)))
 }
 
@@ -257,4 +257,31 @@ fn what_the_host_lists_resolves_with_everything_unknown() {
     models.remember([]);
     assert!(resolve(&models, "gpt-6.2-sol").is_err());
     assert!(resolve(&models, "gpt-4o").is_ok());
+}
+
+#[test]
+fn every_row_of_the_catalogue_is_read_and_no_word_is_lost() {
+    let document: serde_json::Value = serde_json::from_str(include_str!("../models.json")).unwrap();
+    let rows = document["models"].as_array().unwrap();
+    let shipped = SHIPPED.models().unwrap();
+    assert_eq!(shipped.len(), rows.len());
+    for (row, shipped) in rows.iter().zip(shipped) {
+        let count = |name: &str| row[name].as_array().map_or(0, Vec::len);
+        let all = Capability::ALL.into_iter();
+        let there = all.filter(|word| shipped.model.capabilities.support(*word) == Support::Yes);
+        // Streaming is not a word of the catalogue.
+        assert_eq!(there.count(), count("capabilities") + 1, "{row}");
+        // `minimal` is no word of ours.
+        let minimal = row["efforts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|word| *word == "minimal");
+        let efforts = shipped.model.efforts.as_ref().map_or(0, Vec::len);
+        assert_eq!(efforts + minimal.count(), count("efforts"), "{row}");
+        assert!(
+            ["chat", "embedding", "transcription"].contains(&shipped.mode.as_str()),
+            "{row}"
+        );
+    }
 }

@@ -1,11 +1,11 @@
 //! The stream of an answer's events: reads the body, and lets the answer say what it means.
 
 use super::answer::Answer;
-use super::call::Call;
-use bytes::Bytes;
+use super::reading::Answered;
+use crate::deadline::bound_body;
+use crate::transport::Body;
 use futures_core::Stream;
-use llm_core::{CallContext, ChatEvent, ChatStream, Result};
-use llm_http::{Body, CallFacts, Limits, bound_body};
+use llm_core::{CallContext, ChatEvent, ChatStream, Framing, Result};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -17,7 +17,6 @@ const DRAIN_TIME: Duration = Duration::from_millis(50);
 /// How much of what follows a complete answer is read for the same purpose.
 const DRAIN_BYTES: usize = 16 * 1024;
 
-#[derive(Debug)]
 pub(super) struct Events {
     cx: CallContext,
     answer: Answer,
@@ -29,17 +28,12 @@ pub(super) struct Events {
 
 impl Events {
     /// The answer to a call as a stream.
-    pub(super) fn start(
-        cx: &CallContext,
-        call: Call,
-        facts: CallFacts,
-        body: Body,
-        limits: Limits,
-    ) -> ChatStream {
-        let meta = call.meta(&facts);
+    pub(super) fn start(cx: &CallContext, call: Answered, framing: Framing, body: Body) -> ChatStream {
+        let answer = Answer::new(call, framing);
+        let meta = answer.meta();
         let events = Events {
             cx: cx.clone(),
-            answer: Answer::new(call, facts, limits),
+            answer,
             body: Some(body),
             drained: None,
         };
@@ -111,31 +105,6 @@ impl Stream for Events {
                     events.answer.end();
                 }
             }
-        }
-    }
-}
-
-/// A body after what was read of it already.
-pub(super) struct Joined {
-    first: Option<Bytes>,
-    rest: Body,
-}
-
-impl Joined {
-    pub(super) fn new(first: Bytes, rest: Body) -> Self {
-        Joined {
-            first: Some(first),
-            rest,
-        }
-    }
-}
-
-impl Stream for Joined {
-    type Item = Result<Bytes>;
-    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        match self.first.take() {
-            Some(first) => Poll::Ready(Some(Ok(first))),
-            None => Pin::new(&mut self.rest).poll_next(task),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What the caller adds to the shipped facts of a model.
 
-use llm_core::model::Knob;
-use llm_core::price::{PriceTier, Rates};
-use llm_core::{Capability, ModelLimits, Price, ReasoningEffort, ResolvedModel};
+use super::{Knob, ModelLimits, ResolvedModel};
+use crate::capability::Capability;
+use crate::chat::ReasoningEffort;
+use crate::price::{Price, PriceTier, Rates};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 /// Prices in configuration are whole nano-dollars (10⁻⁹ USD) for a million tokens, as in the shipped catalogue.
 ///
 /// ```
-/// use llm_driver_openai::ModelEntry;
+/// use llm_core::model::ModelEntry;
 /// let entry: ModelEntry = serde_json::from_value(serde_json::json!({
 ///     "context_window": 32768,
 ///     "price": { "input": 200_000_000, "output": 600_000_000 },
@@ -77,7 +78,8 @@ impl ModelEntry {
     }
 
     /// Puts what is stated here over what was known.
-    pub(crate) fn overlay(&self, mut model: ResolvedModel) -> ResolvedModel {
+    #[must_use]
+    pub fn overlay(&self, mut model: ResolvedModel) -> ResolvedModel {
         let limits = &mut model.limits;
         limits.context_window = self.context_window.or(limits.context_window);
         limits.max_input = self.max_input.or(limits.max_input);

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 /// Has this day (`YYYY-MM-DD`) begun? A day that cannot be read has not.
-pub(crate) fn has_passed(day: &str, now: SystemTime) -> bool {
+pub(super) fn has_passed(day: &str, now: SystemTime) -> bool {
     seconds_until(day).is_some_and(|seconds| now >= SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }
 

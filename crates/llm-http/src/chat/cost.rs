@@ -1,0 +1,38 @@
+//! What a call costs, where the vendor does not say it.
+
+use llm_core::{Capability, ChatRequest, Price, ResolvedModel, Usage, capability};
+
+/// What the cost depends on beside the usage.
+#[derive(Debug)]
+pub(super) struct CostRule {
+    /// Absent: nobody knows.
+    price: Option<Price>,
+    /// The class of service that was asked for.
+    asked_tier: Option<String>,
+}
+
+impl CostRule {
+    /// `instead` goes before the model's usual price.
+    pub(super) fn new(request: &ChatRequest, model: &ResolvedModel, instead: Option<Option<Price>>) -> Self {
+        // Sound is counted in tokens of another price, which no catalogue row has.
+        let hears = capability::needs(request).contains(&Capability::AudioInput);
+        let price = match instead {
+            Some(price) => price,
+            None => model.price.clone().filter(|_| !hears),
+        };
+        CostRule {
+            price,
+            asked_tier: request.service_tier.clone(),
+        }
+    }
+
+    /// Adds what it cost, where it is not there: for the standard class of service alone, since the catalogue has no
+    /// other prices.
+    pub(super) fn apply(&self, usage: &mut Usage, served_tier: Option<&str>) {
+        let tier = served_tier.or(self.asked_tier.as_deref()).unwrap_or("default");
+        let standard = !matches!(tier, "flex" | "priority" | "fast" | "scale" | "batch");
+        if usage.cost.is_none() && standard {
+            usage.cost = self.price.as_ref().and_then(|price| price.cost(usage));
+        }
+    }
+}
