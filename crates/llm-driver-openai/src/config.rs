@@ -1,12 +1,9 @@
 //! What the driver is set up with. The only file of this crate that reads the environment.
 
-mod auth;
-
 use crate::DRIVER_ID;
 use llm_core::{DriverId, Error, ErrorKind, ModelEntry, ModelId, Result, Secret, UnknownModels, VendorId};
 use llm_http::{AuthScheme, Limits};
 use serde::Deserialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Where OpenAI itself answers.
@@ -43,7 +40,6 @@ pub struct OpenAiConfig {
     /// Where the API answers, with its version (`…/v1`).
     pub base_url: String,
     /// How the key is sent: `bearer`, `header(NAME)`, `query(NAME)` or `none`.
-    #[serde(deserialize_with = "auth::deserialize")]
     pub auth: AuthScheme,
     /// The organisation that is billed.
     pub organization: Option<String>,
@@ -169,26 +165,6 @@ impl OpenAiConfig {
             return Err(Error::new(ErrorKind::Config, message));
         }
         Ok(config)
-    }
-
-    /// From parsed configuration, as a [`Registry`](llm_core::Registry) hands it over.
-    ///
-    /// # Errors
-    /// `Config`, naming the key at fault; never a value, since it may be a credential.
-    pub(crate) fn from_value(value: Value) -> Result<Self> {
-        serde_path_to_error::deserialize(value).map_err(|fault| {
-            let path = fault.path().to_string();
-            let at = if path == "." {
-                String::new()
-            } else {
-                format!(" at `{path}`")
-            };
-            let message = format!(
-                "the configuration is wrong{at}: {}",
-                without_value(&fault.inner().to_string())
-            );
-            Error::new(ErrorKind::Config, message)
-        })
     }
 
     /// How the key is sent.
@@ -318,17 +294,6 @@ fn host_of(url: &str) -> String {
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase()
-}
-
-/// serde's message without the value that it quotes (`invalid type: string "…", expected a map`).
-fn without_value(message: &str) -> String {
-    if !message.starts_with("invalid ") {
-        return message.to_owned();
-    }
-    match message.rsplit_once(", expected ") {
-        Some((_, expected)) => format!("expected {expected}"),
-        None => "the value does not fit".to_owned(),
-    }
 }
 
 #[cfg(test)]

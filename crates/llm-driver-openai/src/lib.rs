@@ -39,7 +39,7 @@ pub fn register(registry: &mut Registry) -> Result<()> {
 }
 
 fn build(config: Value, context: &BuildContext) -> Result<Arc<dyn Driver>> {
-    let config = OpenAiConfig::from_value(config)?;
+    let config = llm_http::config_from_value(config)?;
     let transport = llm_http::transport_from(context)?;
     Ok(Arc::new(OpenAiDriver::with_transport(config, transport)?))
 }

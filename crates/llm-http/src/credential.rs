@@ -1,20 +1,22 @@
 //! Credentials: how a vendor wants to be shown one, the value itself, and where fresh ones come from.
 
+mod forms;
+
 use crate::request::HttpRequest;
 use llm_core::{CallContext, Error, ErrorKind, Result, Secret, async_trait};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// How a credential is shown to a vendor. For configuration: `"bearer"`, `"none"`, `{"header": "api-key"}`,
-/// `{"query": "key"}`.
+/// How a credential is shown to a vendor. In configuration: `bearer`, `none`, `header(api-key)`, `query(key)`, or
+/// `{"header": "api-key"}`, `{"query": "key"}`.
 ///
 /// ```
 /// use llm_http::AuthScheme;
-/// let scheme: AuthScheme = serde_json::from_str(r#"{"header": "api-key"}"#).unwrap();
+/// let scheme: AuthScheme = serde_json::from_str(r#""header(api-key)""#).unwrap();
 /// assert_eq!(scheme, AuthScheme::Header("api-key".into()));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AuthScheme {

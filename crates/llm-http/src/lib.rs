@@ -4,6 +4,7 @@
 pub mod api;
 pub mod chat;
 pub mod clock;
+mod config;
 pub mod credential;
 pub mod deadline;
 pub mod exchange;
@@ -22,6 +23,7 @@ pub mod url;
 pub use self::api::VendorApi;
 pub use self::chat::{ChatCall, EncodedChat};
 pub use self::clock::{SystemClock, shared_clock};
+pub use self::config::config_from_value;
 pub use self::credential::{AuthScheme, Credential, CredentialSource, FixedCredential};
 pub use self::deadline::{bound_body, within_deadline};
 pub use self::exchange::{CallFacts, Exchange, status_error};

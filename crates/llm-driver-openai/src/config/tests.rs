@@ -42,7 +42,7 @@ fn a_missing_key_is_told_with_its_variable() {
 
 #[test]
 fn every_field_can_be_configured() {
-    let config = OpenAiConfig::from_value(json!({
+    let config = llm_http::config_from_value::<OpenAiConfig>(json!({
         "api_key": "k", "base_url": "https://host.example/v1", "auth": "query(key)",
         "organization": "o", "project": "p", "headers": {"x-a": "1"}, "query": {"api-version": "2"},
         "default_model": "m", "shipped_catalog": true, "unknown_models": "refuse",
@@ -72,7 +72,11 @@ fn every_field_can_be_configured() {
 
 #[test]
 fn what_cannot_be_read_is_told_by_its_key_and_never_by_its_value() {
-    let told = |value| OpenAiConfig::from_value(value).unwrap_err().to_string();
+    let told = |value| {
+        llm_http::config_from_value::<OpenAiConfig>(value)
+            .unwrap_err()
+            .to_string()
+    };
     assert!(told(json!({"api_kye": "k"})).contains("unknown field `api_kye`"));
     let price = told(json!({"models": {"m": {"price": {"inptu": 1}}}}));
     assert!(

@@ -1,7 +1,7 @@
 use super::*;
 use crate::dialect::dialect_of;
 use llm_core::price::Rates;
-use llm_core::{Capabilities, DriverId, ErrorKind, ModelEntry, ModelLimits, Price, VendorId};
+use llm_core::{Capabilities, Capability, DriverId, ErrorKind, ModelEntry, ModelLimits, Price, VendorId};
 use std::sync::Arc;
 
 fn models(config: &OpenAiConfig) -> ModelTable {
@@ -119,7 +119,11 @@ fn an_unknown_model_passes_with_everything_unknown_where_that_is_allowed() {
         let model = resolve(&models(&config), "vendor/some-model").unwrap();
         assert_eq!(model.id, id("vendor/some-model"));
         assert!(!model.known && model.price.is_none());
-        assert_eq!(model.capabilities, Capabilities::unknown());
+        // that it streams is a fact of the driver
+        assert_eq!(
+            model.capabilities,
+            Capabilities::unknown().with(Capability::Streaming, true)
+        );
     }
     let strict = elsewhere().with_unknown_models(UnknownModels::Refuse);
     let error = resolve(&models(&strict), "some-model").unwrap_err();
@@ -175,7 +179,10 @@ fn moving_aliases_resolve_without_a_price() {
     let unlisted = resolve(&models, "gpt-4o-latest").unwrap();
     assert_eq!(unlisted.id, id("gpt-4o-latest"));
     assert!(!unlisted.known && unlisted.price.is_none());
-    assert_eq!(unlisted.capabilities, Capabilities::unknown());
+    assert_eq!(
+        unlisted.capabilities,
+        Capabilities::unknown().with(Capability::Streaming, true)
+    );
     assert!(resolve(&models, "no-such-model-latest").is_err());
     assert!(resolve(&models, "-latest").is_err());
 }

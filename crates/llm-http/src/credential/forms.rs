@@ -1,24 +1,33 @@
 //! The forms in which configuration says how the key is sent.
 
-use llm_http::AuthScheme;
+use super::AuthScheme;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 const FORMS: &str = "`auth` is one of: bearer, header(NAME), query(NAME), none";
 
-/// One string (`bearer`, `header(api-key)`), or the form that [`AuthScheme`] itself has (`{"header": "api-key"}`).
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AuthScheme, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Text(String),
-        Tagged(AuthScheme),
-    }
-    // What was given stays out of the message: a key in the wrong place is an easy mistake.
-    match Form::deserialize(deserializer) {
-        Ok(Form::Text(text)) => parse(&text).ok_or_else(|| D::Error::custom(FORMS)),
-        Ok(Form::Tagged(scheme)) => Ok(scheme),
-        Err(_) => Err(D::Error::custom(FORMS)),
+impl<'de> Deserialize<'de> for AuthScheme {
+    /// One string (`bearer`, `header(api-key)`), or an object (`{"header": "api-key"}`).
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Named {
+            Header(String),
+            Query(String),
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Text(String),
+            Named(Named),
+        }
+        // What was given stays out of the message: a key in the wrong place is an easy mistake.
+        match Form::deserialize(deserializer) {
+            Ok(Form::Text(text)) => parse(&text).ok_or_else(|| D::Error::custom(FORMS)),
+            Ok(Form::Named(Named::Header(name))) => Ok(AuthScheme::Header(name)),
+            Ok(Form::Named(Named::Query(name))) => Ok(AuthScheme::Query(name)),
+            Err(_) => Err(D::Error::custom(FORMS)),
+        }
     }
 }
 
@@ -62,10 +71,10 @@ mod tests {
             (r#""header()""#, None),
             (r#""header""#, None),
             (r#""basic""#, None),
+            (r#"{"bearer": "a key"}"#, None),
             ("7", None),
         ] {
-            let mut deserializer = serde_json::Deserializer::from_str(form);
-            assert_eq!(deserialize(&mut deserializer).ok(), scheme, "{form}");
+            assert_eq!(serde_json::from_str(form).ok(), scheme, "{form}");
         }
     }
 }
