@@ -1,5 +1,6 @@
 //! The fields of a request's body, in the order they are written.
 
+use llm_core::{ChatRequest, ContentPart, MediaSource};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
@@ -45,5 +46,26 @@ impl<F: Serialize> Serialize for Body<'_, F> {
             }
         }
         map.end()
+    }
+}
+
+/// About how long the body will be, so that pictures are not moved around while it grows.
+pub(crate) fn expected_length(request: &ChatRequest) -> usize {
+    let part = |part: &ContentPart| match part {
+        ContentPart::Text(part) => part.text.len(),
+        ContentPart::Image(part) => source_length(&part.source),
+        ContentPart::Audio(part) => source_length(&part.source),
+        ContentPart::Document(part) => source_length(&part.source),
+        ContentPart::ToolCall(call) => call.arguments.len(),
+        _ => 64,
+    };
+    let parts = request.messages.iter().flat_map(|message| &message.content);
+    512 + parts.map(|content| part(content) + 64).sum::<usize>()
+}
+
+fn source_length(source: &MediaSource) -> usize {
+    match source {
+        MediaSource::Base64 { data, .. } => data.len(),
+        _ => 128,
     }
 }

@@ -7,6 +7,8 @@ mod decode_error;
 mod decode_response;
 mod decode_stream;
 pub mod dialect;
+mod encode_request;
+mod request_types;
 mod types;
 
 use llm_core::{VendorId, WireFormatId};
@@ -16,6 +18,7 @@ pub use decode_error::decode_error;
 pub use decode_response::decode_response;
 pub use decode_stream::StreamDecoder;
 pub use dialect::Dialect;
+pub use encode_request::{EncodedRequest, encode_request};
 
 /// The name of this format in raw mode.
 pub const FORMAT: WireFormatId = WireFormatId::new("messages");

@@ -13,7 +13,8 @@ mod tools;
 
 use super::dialect::{Dialect, ModelRule};
 use super::request_types::{Body, WireStreamOptions};
-use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, MediaSource, ResolvedModel, Result, Warning};
+use crate::body::expected_length;
+use llm_core::{ChatRequest, Error, ErrorKind, ResolvedModel, Result, Warning};
 use own_options::OwnOptions;
 
 /// A request as it is sent.
@@ -125,27 +126,6 @@ impl<'a> Encoding<'a> {
     /// A piece of history that could not be carried over as it is.
     fn warn_history(&mut self, field: &str, message: &str) {
         self.warnings.push(Warning::history(field, message));
-    }
-}
-
-/// About how long the body will be, so that pictures are not moved around while it grows.
-fn expected_length(request: &ChatRequest) -> usize {
-    let part = |part: &ContentPart| match part {
-        ContentPart::Text(part) => part.text.len(),
-        ContentPart::Image(part) => source_length(&part.source),
-        ContentPart::Audio(part) => source_length(&part.source),
-        ContentPart::Document(part) => source_length(&part.source),
-        ContentPart::ToolCall(call) => call.arguments.len(),
-        _ => 64,
-    };
-    let parts = request.messages.iter().flat_map(|message| &message.content);
-    512 + parts.map(|content| part(content) + 64).sum::<usize>()
-}
-
-fn source_length(source: &MediaSource) -> usize {
-    match source {
-        MediaSource::Base64 { data, .. } => data.len(),
-        _ => 128,
     }
 }
 

@@ -6,9 +6,9 @@ use crate::chat_completions::dialect::MaxTokensField;
 use llm_core::chat::AudioPart;
 use llm_core::model::{Knob, ModelLimits};
 use llm_core::{
-    CachePoint, CacheTtl, Capabilities, Capability, DocumentPart, ImageDetail, ImagePart, Message, ModelId,
-    OpaquePart, Origin, OutputFormat, Reasoning, ReasoningEffort as Effort, ReasoningPart, RefusalPart,
-    Replay, Role, Sampling, ToolCall, ToolChoice, ToolResult, ToolSpec, VendorId,
+    CachePoint, CacheTtl, Capabilities, Capability, ContentPart, DocumentPart, ImageDetail, ImagePart,
+    Message, ModelId, OpaquePart, Origin, OutputFormat, Reasoning, ReasoningEffort as Effort, ReasoningPart,
+    RefusalPart, Replay, Role, Sampling, ToolCall, ToolChoice, ToolResult, ToolSpec, VendorId,
 };
 use serde_json::{Value, json};
 

@@ -3,8 +3,10 @@ use llm_core::{Block, FinishKind, Usage};
 use serde_json::{Value, json};
 
 fn read(body: &Value) -> Result<ChatResponse> {
-    let mut options = DecodeOptions::default();
-    options.include_reasoning = true;
+    let options = DecodeOptions {
+        include_reasoning: true,
+        ..DecodeOptions::default()
+    };
     decode_response(&Dialect::anthropic(), options, body.to_string().as_bytes())
 }
 

@@ -9,8 +9,10 @@ fn replay(data: Value) -> Replay {
 }
 
 fn options(include: bool) -> DecodeOptions {
-    let mut options = DecodeOptions::default();
-    options.include_reasoning = include;
+    let options = DecodeOptions {
+        include_reasoning: include,
+        ..DecodeOptions::default()
+    };
     options
 }
 
