@@ -3,6 +3,7 @@
 
 use super::nearest::nearest;
 use super::{ModelEntry, ModelId, ResolvedModel};
+use crate::capability::{Capabilities, Capability};
 use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -16,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub enum UnknownModels {
     /// It is refused, and the error names models that are known.
     Refuse,
-    /// It is passed on as it is, with all facts and the price unknown.
+    /// It is passed on as it is; of facts and price nothing is known but that its driver streams.
     Allow,
 }
 
@@ -104,7 +105,7 @@ impl ModelTable {
             let known = match self.entries.get(id) {
                 Some(Entry::Refused(_)) => continue,
                 Some(Entry::Usable(known)) => ResolvedModel::clone(known),
-                None => new(ResolvedModel::unknown(id.clone())),
+                None => new(unseen(id.clone())),
             };
             self = self.with_model(added.overlay(known));
         }
@@ -142,7 +143,7 @@ impl ModelTable {
             return Ok(Arc::new(model.with_requested(Some(name.clone()))));
         }
         if self.unknown == UnknownModels::Allow {
-            let model = ResolvedModel::unknown(name.clone());
+            let model = unseen(name.clone());
             return Ok(Arc::new(model.with_requested(Some(name.clone()))));
         }
         Err(self.unknown_model(name))
@@ -161,7 +162,7 @@ impl ModelTable {
         if !listed && !self.is_moving_alias(name) {
             return Ok(None);
         }
-        let mut model = ResolvedModel::unknown(name.clone()).with_requested(Some(name.clone()));
+        let mut model = unseen(name.clone()).with_requested(Some(name.clone()));
         model.known = listed;
         Ok(Some(Arc::new(model)))
     }
@@ -219,4 +220,9 @@ impl ModelTable {
 fn about(mut error: Error, name: &ModelId) -> Error {
     error.vendor_mut().model = Some(name.clone());
     error
+}
+/// A model that is passed on unseen: nothing is known of it but that its driver streams.
+fn unseen(id: ModelId) -> ResolvedModel {
+    let capabilities = Capabilities::unknown().with(Capability::Streaming, true);
+    ResolvedModel::unknown(id).with_capabilities(capabilities)
 }
