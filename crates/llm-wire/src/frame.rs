@@ -3,9 +3,11 @@
 //! Everything here is a push decoder: it is handed pieces of a body as they come, in any cut, and hands out
 //! whole frames. Nothing here knows what a frame means; the formats do.
 
+pub mod json_array;
 pub mod ndjson;
 pub mod sse;
 
+pub use json_array::JsonArrayDecoder;
 pub use ndjson::{NdjsonDecoder, encode_ndjson};
 pub use sse::{SseDecoder, SseEvent, SseItem, encode_sse, encode_sse_comment};
 

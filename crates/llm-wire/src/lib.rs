@@ -3,6 +3,7 @@
 
 pub mod chat_completions;
 pub mod frame;
+pub mod generate_content;
 pub mod messages;
 
 mod bag;

@@ -31,26 +31,36 @@ impl NameRule {
 impl ToolNames {
     /// Finds a name that fits for each that does not; none is used twice, whatever the order.
     pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str> + Clone, rule: NameRule) -> Self {
+        ToolNames::beginning_with(names, rule, |_| true)
+    }
+
+    /// The same for a format that takes fewer characters at the beginning of a name. It must take `_` there.
+    pub(crate) fn beginning_with<'n>(
+        names: impl Iterator<Item = &'n str> + Clone,
+        rule: NameRule,
+        begins: fn(char) -> bool,
+    ) -> Self {
         let mut renamed = ToolNames::default();
-        if names.clone().all(|name| rule.fits(name)) {
+        let fits = |name: &&str| rule.fits(name) && name.chars().next().is_none_or(begins);
+        if names.clone().all(|name| fits(&name)) {
             return renamed;
         }
-        let taken: HashSet<&str> = names.clone().filter(|name| rule.fits(name)).collect();
-        for name in names.filter(|name| !rule.fits(name)) {
+        let taken: HashSet<&str> = names.clone().filter(fits).collect();
+        for name in names.filter(|name| !fits(name)) {
             if renamed.sent.contains_key(name) {
                 continue;
             }
             let fitting = |c: char| if (rule.takes)(c) { c } else { '_' };
-            let mut sent: String = name.chars().map(fitting).take(rule.longest).collect();
+            // a character that is replaced anyway needs nothing before it
+            let needs_prefix = name.starts_with(|c| (rule.takes)(c) && !begins(c));
+            let prefix = if needs_prefix { "_" } else { "" };
+            let fitted = || prefix.chars().chain(name.chars().map(fitting));
+            let mut sent: String = fitted().take(rule.longest).collect();
             let mut number = 1_u32;
             while taken.contains(sent.as_str()) || renamed.own.contains_key(&sent) {
                 number += 1;
                 let mark = format!("_{number}");
-                sent = name
-                    .chars()
-                    .map(fitting)
-                    .take(rule.longest - mark.len())
-                    .collect();
+                sent = fitted().take(rule.longest - mark.len()).collect();
                 sent.push_str(&mark);
             }
             renamed.own.insert(sent.clone(), name.to_owned());
@@ -105,5 +115,18 @@ mod tests {
             assert_eq!(renamed.own(renamed.sent(name)), name);
         }
         assert_eq!(renamed.own("never_sent"), "never_sent");
+    }
+
+    #[test]
+    fn a_name_that_may_not_begin_so_gets_a_mark_in_front() {
+        let names = ["2nd", "_2nd", "-a", "éa", "fine"];
+        let rule = NameRule {
+            takes: |c| c.is_ascii_alphanumeric() || c == '_' || c == '-',
+            longest: 8,
+        };
+        let renamed = ToolNames::beginning_with(names.into_iter(), rule, |c| !c.is_ascii_digit() && c != '-');
+        let sent: Vec<_> = names.iter().map(|name| renamed.sent(name)).collect();
+        assert_eq!(sent, ["_2nd_2", "_2nd", "_-a", "_a", "fine"]);
+        assert_eq!(renamed.own("_2nd_2"), "2nd");
     }
 }

@@ -8,3 +8,4 @@ mod frames;
 mod hostile;
 mod neutral;
 mod requests;
+mod vendor_cases;
