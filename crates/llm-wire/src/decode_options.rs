@@ -1,7 +1,7 @@
 //! What every decoder of answers is told.
 
 use crate::tool_names::ToolNames;
-use llm_core::{ChatRequest, ResponseMeta};
+use llm_core::{ChatRequest, ResponseMeta, Role};
 
 /// What a decoder must know of the call.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,9 @@ pub struct DecodeOptions {
     pub meta: ResponseMeta,
     /// Tools that were sent under another name.
     pub tool_names: ToolNames,
+    /// The text that the answer goes on from: that of an assistant message at the end of the request. Some hosts
+    /// repeat it.
+    pub continues: Option<String>,
 }
 
 impl DecodeOptions {
@@ -22,6 +25,7 @@ impl DecodeOptions {
             include_reasoning: request.includes_reasoning(),
             meta,
             tool_names: ToolNames::default(),
+            continues: continued_text(request),
         }
     }
 
@@ -31,4 +35,12 @@ impl DecodeOptions {
         self.tool_names = tool_names;
         self
     }
+}
+
+fn continued_text(request: &ChatRequest) -> Option<String> {
+    let last = request
+        .messages
+        .last()
+        .filter(|last| last.role == Role::Assistant)?;
+    Some(last.text()).filter(|text| !text.is_empty())
 }

@@ -114,7 +114,7 @@ impl Said {
                 if let Some(said) = MESSAGE_KEYS.iter().find_map(|key| said_under(fields.get(*key)?)) {
                     self.take(said, depth + 1);
                 }
-                for key in ["error", "innererror", "detail", "errors", "details"] {
+                for key in ["error", "innererror", "detail", "errors", "details", "x_groq"] {
                     if let Some(inner) = fields.get(key) {
                         self.take(inner, depth + 1);
                     }

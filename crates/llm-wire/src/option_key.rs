@@ -27,6 +27,8 @@ pub enum JsonForm {
     Bool,
     /// A whole number.
     Integer,
+    /// Any number.
+    Number,
     /// A string.
     Text,
     /// A list.
@@ -43,6 +45,7 @@ impl JsonForm {
         match self {
             JsonForm::Bool => value.is_boolean(),
             JsonForm::Integer => value.is_i64() || value.is_u64(),
+            JsonForm::Number => value.is_number(),
             JsonForm::Text => value.is_string(),
             JsonForm::List => value.is_array(),
             JsonForm::Object => value.is_object(),
@@ -55,6 +58,7 @@ impl JsonForm {
         match self {
             JsonForm::Bool => "true or false",
             JsonForm::Integer => "a whole number",
+            JsonForm::Number => "a number",
             JsonForm::Text => "a string",
             JsonForm::List => "a list",
             JsonForm::Object => "an object",

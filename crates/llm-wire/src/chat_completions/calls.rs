@@ -46,10 +46,9 @@ impl<'a> Fragment<'a> {
         let function = wire.function.as_ref();
         Fragment {
             index: wire.index.map(|index| index.0),
-            id: wire.id.as_deref().filter(|id| !id.is_empty()),
-            name: function
-                .and_then(|function| function.name.as_deref())
-                .filter(|name| !name.is_empty()),
+            // one vendor's missing id reads as the word null
+            id: wire.id.as_deref().filter(|id| !id.is_empty() && *id != "null"),
+            name: function.and_then(|function| name_of(function.name.as_deref()?)),
             arguments: function.and_then(|function| text_of(&function.arguments)),
             ..Fragment::default()
         }
@@ -59,6 +58,12 @@ impl<'a> Fragment<'a> {
     pub(crate) fn says_nothing(&self) -> bool {
         self.id.is_none() && self.name.is_none() && self.arguments.is_none()
     }
+}
+
+/// The name of a tool. Some hosts leave the model's own markup behind it (`area<|channel|>…`).
+fn name_of(text: &str) -> Option<&str> {
+    let name = text.split("<|").next().unwrap_or_default();
+    (!name.is_empty()).then_some(name)
 }
 
 /// Arguments as JSON text; an object is taken as it is.
@@ -244,6 +249,14 @@ mod tests {
         ] {
             assert!(fragment(nothing).is_empty(), "{nothing}");
         }
+    }
+
+    #[test]
+    fn markup_behind_a_name_and_an_id_that_is_none_are_left_out() {
+        let json = r#"{"id":"null","function":{"name":"area<|channel|>commentary"}}"#;
+        let wire: WireToolCall<'_> = serde_json::from_str(json).unwrap();
+        let fragment = Fragment::of(&wire);
+        assert_eq!((fragment.id, fragment.name), (None, Some("area")));
     }
 
     #[test]

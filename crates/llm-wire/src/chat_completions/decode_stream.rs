@@ -1,21 +1,25 @@
 //! Frames → events.
 
+mod beginning;
 mod chunk;
+mod thoughts;
 mod usage;
 
 use super::calls::Calls;
 use super::decode_error::decode_error;
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Prefill};
 use super::think::{Split, ThinkSplitter};
 use super::types::AnswerDocument;
 pub use crate::decode_options::DecodeOptions;
 use crate::lenient;
+use beginning::Beginning;
 use llm_core::{
-    BlockKind, ChatEvent, Delta, Error, ErrorKind, FinishKind, FinishReason, Origin, Phase, Replay,
-    ResponseMeta, Result, Usage,
+    BlockKind, ChatEvent, Delta, Error, ErrorKind, FinishKind, FinishReason, Phase, ResponseMeta, Result,
+    Usage,
 };
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use thoughts::Thoughts;
 
 /// Turns the payloads of an event stream into events. Push in, events out; no clock, no I/O.
 ///
@@ -57,9 +61,11 @@ pub(super) struct State {
     finish: Option<String>,
     usage: Usage,
     fingerprint: Option<String>,
-    /// Reasoning text that is not shown but must go back to the vendor.
-    hidden_reasoning: String,
-    reasoning_details: Vec<Value>,
+    thoughts: Thoughts,
+    /// What is cut off the beginning of the text.
+    beginning: Beginning,
+    /// The vendor's word that it failed, and how.
+    failure: Option<Error>,
     other_choices: bool,
     /// A plain answer: calls are whole, and no end mark is needed.
     pub(super) whole: bool,
@@ -77,11 +83,14 @@ impl StreamDecoder {
     /// A decoder for one answer.
     pub fn new(dialect: &Dialect, options: DecodeOptions) -> Self {
         let think = dialect.extract_think_tags.then(ThinkSplitter::default);
+        let repeats = matches!(dialect.messages.prefill, Prefill::Marked(mark) if mark.repeated);
+        let repeated = options.continues.clone().filter(|_| repeats);
         StreamDecoder {
             dialect: dialect.clone(),
             options,
             state: State {
                 think,
+                beginning: Beginning::new(repeated.unwrap_or_default()),
                 ..State::default()
             },
         }
@@ -228,7 +237,10 @@ impl StreamDecoder {
         for warning in warnings {
             self.aside(ChatEvent::Warning(warning), out);
         }
-        Ok(())
+        match self.state.failure.take() {
+            Some(error) => Err(error.with_phase(self.phase())),
+            None => Ok(()),
+        }
     }
 
     fn in_band_error(&self, data: &str) -> Error {
@@ -237,6 +249,7 @@ impl StreamDecoder {
 
     /// Answer text, through the splitting of think tags where that is on.
     fn text(&mut self, text: Cow<'_, str>, out: &mut Vec<ChatEvent>) {
+        let text = self.state.beginning.cut(text);
         let Some(think) = &mut self.state.think else {
             return self.run(Run::Text, text, out);
         };
@@ -255,6 +268,10 @@ impl StreamDecoder {
     }
 
     fn flush_think(&mut self, out: &mut Vec<ChatEvent>) {
+        let held_back = self.state.beginning.finish();
+        if !held_back.is_empty() {
+            self.text(Cow::Owned(held_back), out);
+        }
         if let Some(think) = &mut self.state.think {
             let mut pieces = Vec::new();
             think.finish(&mut pieces);
@@ -268,9 +285,11 @@ impl StreamDecoder {
             return;
         }
         self.start(out);
-        if run == Run::Reasoning {
+        if run != Run::Reasoning {
+            self.end_thought(out);
+        } else {
             if self.dialect.replay_reasoning_field.is_some() {
-                self.state.hidden_reasoning.push_str(&text);
+                self.state.thoughts.text.push_str(&text);
             }
             if !self.options.include_reasoning {
                 out.push(ChatEvent::KeepAlive);
@@ -315,41 +334,8 @@ impl StreamDecoder {
 
     fn end_text(&mut self, out: &mut Vec<ChatEvent>) {
         self.flush_think(out);
+        self.end_thought(out);
         self.close_run(out);
-    }
-
-    /// What the vendor wants back of its reasoning goes into one block of its own, without text.
-    fn end_reasoning(&mut self, out: &mut Vec<ChatEvent>) {
-        let mut data = Map::new();
-        if let (Some(field), false) = (
-            self.dialect.replay_reasoning_field,
-            self.state.hidden_reasoning.is_empty(),
-        ) {
-            data.insert(
-                field.to_owned(),
-                std::mem::take(&mut self.state.hidden_reasoning).into(),
-            );
-        }
-        if !self.state.reasoning_details.is_empty() {
-            let details = std::mem::take(&mut self.state.reasoning_details);
-            data.insert("reasoning_details".to_owned(), Value::Array(details));
-        }
-        if data.is_empty() {
-            return;
-        }
-        let origin = Origin::new(self.dialect.vendor.clone());
-        let index = self.state.next_block;
-        self.state.next_block += 1;
-        out.push(ChatEvent::BlockStart {
-            index,
-            kind: BlockKind::Reasoning,
-        });
-        let delta = Delta::Replay(Replay::new(origin, Value::Object(data)));
-        out.push(ChatEvent::BlockDelta { index, delta });
-        out.push(ChatEvent::BlockEnd {
-            index,
-            complete: true,
-        });
     }
 
     fn start(&mut self, out: &mut Vec<ChatEvent>) {
@@ -402,20 +388,4 @@ fn kind_of_word(word: &str) -> FinishKind {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error_of(data: &str) -> Error {
-        let mut decoder = StreamDecoder::new(&Dialect::openai(), DecodeOptions::default());
-        decoder.feed("", data, &mut Vec::new()).unwrap_err()
-    }
-
-    #[test]
-    fn a_list_is_an_error_only_where_it_holds_one() {
-        let wrapped = error_of(r#"[{"error":{"message":"try later","code":"rate_limit_exceeded"}}]"#);
-        assert_eq!(wrapped.kind(), ErrorKind::RateLimit);
-        for garbage in ["[]", "[1]", "[\u{fffd}DONE]", "[{\"half\":"] {
-            assert_eq!(error_of(garbage).kind(), ErrorKind::Protocol, "{garbage}");
-        }
-    }
-}
+mod tests;

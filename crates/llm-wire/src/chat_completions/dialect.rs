@@ -1,15 +1,26 @@
 //! What the vendors of this format do differently, as plain data.
 
+mod deepseek;
+mod groq;
+mod kimi;
+mod messages;
+mod mistral;
 mod model_rule;
 mod option_keys;
+mod parts;
+mod tools;
 
-use llm_core::VendorId;
+use llm_core::{ErrorKind, ReasoningEffort, VendorId};
 
 pub use crate::option_key::{JsonForm, OptionKey};
-pub use model_rule::ModelRule;
+pub use messages::{CallIds, MessageForm, MissingReasoning, Prefill, PrefillMark};
+pub use model_rule::{EffortForm, ModelRule};
+pub use parts::{AudioForm, FileForm, PartSupport};
+pub use tools::{JsonAnswers, Schemas, StrictTools, ToolForm};
 
-/// One vendor's differences. Start from [`Dialect::openai`] (OpenAI itself) or [`Dialect::compatible`] (any
-/// host that speaks the format) and change fields.
+/// One vendor's differences. Start from the vendor's own ([`Dialect::openai`], [`Dialect::mistral`],
+/// [`Dialect::groq`], [`Dialect::deepseek`], [`Dialect::kimi`]) or, for any other host that speaks the format, from
+/// [`Dialect::compatible`], and change fields.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Dialect {
@@ -23,30 +34,47 @@ pub struct Dialect {
     pub stream_usage: bool,
     /// Does the host know the `developer` role for models that reason? Else `system` is sent.
     pub developer_role: bool,
+    /// How messages are written.
+    pub messages: MessageForm,
+    /// Does it take image parts, audio parts, file parts?
+    pub parts: PartSupport,
+    /// What it takes of tools.
+    pub tools: ToolForm,
+    /// Does it take `parallel_tool_calls`?
+    pub parallel_tool_calls: bool,
+    /// Does it take `response_format` of type `json_schema`?
+    pub json_schema: bool,
+    /// What it takes of answers in JSON.
+    pub json: JsonAnswers,
     /// Where reasoning text comes back, tried in order; empty: it never does.
     pub reasoning_fields: &'static [&'static str],
     /// The field in which reasoning text of an assistant turn is sent back to the vendor it came from;
     /// absent: it is not.
     pub replay_reasoning_field: Option<&'static str>,
+    /// Does reasoning come as parts of the content, and go back to the vendor it came from as such parts?
+    pub replay_reasoning_parts: bool,
+    /// What stands in the place of reasoning that a turn does not have.
+    pub missing_reasoning: MissingReasoning,
     /// Does the host take `reasoning_effort`?
     pub reasoning_effort: bool,
-    /// Split `<think>` tags at the very start of the text off as reasoning?
-    pub extract_think_tags: bool,
-    /// Does it take `parallel_tool_calls`?
-    pub parallel_tool_calls: bool,
-    /// Does it take `response_format` of type `json_schema`?
-    pub json_schema: bool,
-    /// Does it take image parts, audio parts, file parts?
-    pub parts: PartSupport,
-    /// The most stop sequences it takes.
-    pub max_stop_sequences: usize,
-    /// Does it take `seed`, penalties, `top_k`, `user`, `service_tier`?
-    pub options: OptionSupport,
+    /// An effort that a model does not offer is lowered to the next one it offers; these are raised instead, where
+    /// it offers the higher one.
+    pub raised_efforts: &'static [(ReasoningEffort, ReasoningEffort)],
     /// Can reasoning text come back at all? Where not, asking for it is answered by a warning.
     pub shows_reasoning: bool,
+    /// Split `<think>` tags at the very start of the text off as reasoning?
+    pub extract_think_tags: bool,
+    /// The most stop sequences it takes.
+    pub max_stop_sequences: usize,
+    /// The most bytes of a stop sequence.
+    pub max_stop_bytes: usize,
+    /// Does it take `seed`, penalties, `top_k`, `user`, `service_tier`?
+    pub options: OptionSupport,
     /// The keys of the vendor's options bag that go into the body as they are.
     pub option_keys: &'static [OptionKey],
-    /// What families of models do differently, by the beginning of their name.
+    /// Finish reasons that say that the vendor failed, and how.
+    pub failures: &'static [(&'static str, ErrorKind)],
+    /// What families of models do differently, by the beginning of their name; an empty beginning is that of all.
     pub model_rules: &'static [(&'static str, ModelRule)],
     /// The rule for models that are known to reason and that no row of `model_rules` names.
     pub reasoning_rule: ModelRule,
@@ -62,26 +90,12 @@ pub enum MaxTokensField {
     MaxCompletionTokens,
 }
 
-/// Which parts of user messages a host takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PartSupport {
-    /// Pictures by address.
-    pub image_url: bool,
-    /// Pictures as bytes.
-    pub image_bytes: bool,
-    /// Sound as bytes.
-    pub audio: bool,
-    /// Files as bytes or by the vendor's id.
-    pub file: bool,
-}
-
 /// Which tuning options a host takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionSupport {
-    /// `seed`
-    pub seed: bool,
+    /// The field for the seed; absent: none.
+    pub seed: Option<&'static str>,
     /// `frequency_penalty` and `presence_penalty`
     pub penalties: bool,
     /// `top_k`
@@ -101,28 +115,31 @@ impl Dialect {
             reasoning_max_tokens_field: MaxTokensField::MaxCompletionTokens,
             stream_usage: true,
             developer_role: true,
-            reasoning_fields: &["reasoning_content", "reasoning"],
-            replay_reasoning_field: None,
-            reasoning_effort: true,
-            extract_think_tags: false,
+            messages: MessageForm::OPENAI,
+            parts: PartSupport::OPENAI,
+            tools: ToolForm::OPENAI,
             parallel_tool_calls: true,
             json_schema: true,
-            parts: PartSupport {
-                image_url: true,
-                image_bytes: true,
-                audio: true,
-                file: true,
-            },
+            json: JsonAnswers::OPENAI,
+            reasoning_fields: &["reasoning_content", "reasoning"],
+            replay_reasoning_field: None,
+            replay_reasoning_parts: false,
+            missing_reasoning: MissingReasoning::Nothing,
+            reasoning_effort: true,
+            raised_efforts: &[],
+            shows_reasoning: false,
+            extract_think_tags: false,
             max_stop_sequences: 4,
+            max_stop_bytes: usize::MAX,
             options: OptionSupport {
-                seed: true,
+                seed: Some("seed"),
                 penalties: true,
                 top_k: false,
                 user: Some("safety_identifier"),
                 service_tier: true,
             },
-            shows_reasoning: false,
             option_keys: OptionKey::OPENAI,
+            failures: &[],
             model_rules: ModelRule::OPENAI,
             reasoning_rule: ModelRule::OPENAI_REASONING,
         }

@@ -4,8 +4,11 @@
 //! `InvalidRequest` where nobody could), or reported as a warning. What is not set is not sent. The body is
 //! written straight from the borrowed request; no tree is built.
 
+mod assistant;
+mod effort;
 mod media;
 mod messages;
+mod moonshot_schema;
 mod own_options;
 mod results;
 mod settings;
@@ -40,6 +43,11 @@ pub struct EncodedRequest {
 /// | arguments that are no JSON object | `{}`, and a warning |
 /// | reasoning | what its own vendor wants back; anything else is left out |
 /// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
+/// | an effort at a vendor whose models take few levels | Mistral, DeepSeek, Kimi: where the dialect says so, the next higher one |
+/// | an assistant message at the end | sent as it is, marked as a beginning, or refused: as the dialect says |
+/// | ids of calls that the host does not take | a hash of the form that it takes, in call and result alike |
+/// | system messages behind others, empty messages, a user right after tools | where the dialect forbids them: moved to the beginning, left out, parted by a short assistant message, with a warning |
+/// | a call of any tool, where the model knows no word for it | a call of the one tool on offer, else refused |
 /// | tools on a model that takes them only without reasoning | effort `none` and a warning where no effort was asked for; else refused |
 ///
 /// Of the request's options bag, the namespace of the dialect's vendor is read. Keys that the dialect lists
@@ -71,6 +79,7 @@ pub fn encode_request(
         model,
         rule: dialect.rule_of(model),
         request,
+        thinking_off: false,
         warnings: Vec::new(),
     };
     let body = encoding.body(stream)?;
@@ -90,6 +99,8 @@ struct Encoding<'a> {
     model: &'a ResolvedModel,
     rule: ModelRule,
     request: &'a ChatRequest,
+    /// Will the model not think at all?
+    thinking_off: bool,
     warnings: Vec<Warning>,
 }
 
@@ -98,18 +109,19 @@ impl<'a> Encoding<'a> {
         let own = OwnOptions::read(self.dialect, self.request)?;
         let mut body = Body::new(own.bag.patch);
         body.add("model", self.model.id.as_str());
-        body.add("messages", self.messages()?);
         let effort = self.effort(&own)?;
-        self.own_options(&own, effort.off, &mut body);
+        self.thinking_off = effort.off;
+        let of_effort = std::mem::take(&mut self.warnings);
+        body.add("messages", self.messages()?);
+        self.warnings.extend(of_effort);
+        self.own_options(&own, &mut body);
         self.tools(&own, &mut body)?;
-        self.output(&mut body)?;
-        self.sampling(effort.off, &mut body)?;
-        if let Some(word) = effort.word {
-            body.add("reasoning_effort", word);
-        }
+        self.output(&own, &mut body)?;
+        self.sampling(&mut body)?;
+        self.add_effort(&effort, &own, &mut body);
         self.limits(&mut body)?;
         self.caller(&mut body);
-        if stream {
+        if stream && self.can_be_streamed() {
             body.add("stream", true);
             if self.dialect.stream_usage {
                 body.add("stream_options", WireStreamOptions { include_usage: true });

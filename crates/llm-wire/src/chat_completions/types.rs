@@ -111,6 +111,11 @@ pub(crate) struct WirePart<'a> {
     pub(crate) refusal: Option<Text<'a>>,
     #[serde(borrow)]
     pub(crate) thinking: Content<'a, WireTextPart<'a>>,
+    /// Of thinking: nothing more of it will come.
+    pub(crate) closed: Option<bool>,
+    #[serde(borrow)]
+    pub(crate) signature: Option<Text<'a>>,
+    pub(crate) reference_ids: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -118,6 +123,7 @@ pub(crate) struct WirePart<'a> {
 pub(crate) struct WireTextPart<'a> {
     #[serde(borrow)]
     pub(crate) text: Option<Text<'a>>,
+    pub(crate) reference_ids: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -181,6 +187,8 @@ pub(crate) struct WireAudio<'a> {
 #[serde(default)]
 pub(crate) struct GroqExtra {
     pub(crate) usage: Option<WireUsage>,
+    /// Generation stopped early.
+    pub(crate) error: Option<Presence>,
 }
 
 /// What was used, in every spelling of the hosts of this format.

@@ -77,4 +77,46 @@ proptest! {
             }
         }
     }
+
+    /// The same for each vendor's dialect, with what it wants of the order of messages.
+    #[test]
+    fn any_history_is_made_legal_for_every_vendor(messages in messy_messages(), vendor in 0_usize..5) {
+        let request = ChatRequest::new(messages).with_model(ModelId::new("demo").unwrap());
+        let dialect = [
+            Dialect::mistral(),
+            Dialect::groq(),
+            Dialect::deepseek(),
+            Dialect::deepseek().with_deepseek_beta(),
+            Dialect::kimi(),
+        ][vendor].clone();
+        let encoded = match encode_request(&dialect, &model(&request), &request, true) {
+            Ok(encoded) => encoded,
+            Err(error) => {
+                prop_assert!(error.vendor().param.is_some(), "{}", error);
+                return Ok(());
+            }
+        };
+        let body: Value = serde_json::from_slice(&encoded.body).unwrap();
+        let messages = body["messages"].as_array().unwrap();
+        check_turns(messages)?;
+        for pair in messages.windows(2) {
+            let roles = (pair[0]["role"].as_str().unwrap(), pair[1]["role"].as_str().unwrap());
+            if dialect == Dialect::mistral() {
+                prop_assert!(roles.1 != "system" || roles.0 == "system", "{:?}", roles);
+                prop_assert!(roles != ("tool", "user"), "{:?}", roles);
+            }
+        }
+        for message in messages {
+            let fits = |id: &Value| {
+                id.as_str().is_none_or(|id| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            };
+            if dialect == Dialect::mistral() {
+                prop_assert!(fits(&message["tool_call_id"]));
+                prop_assert!(!message["content"].is_null());
+            }
+            if dialect == Dialect::kimi() && message["role"] != "assistant" && message["role"] != "tool" {
+                prop_assert!(message["content"] != "", "{}", message);
+            }
+        }
+    }
 }

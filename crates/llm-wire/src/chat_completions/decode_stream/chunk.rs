@@ -6,7 +6,7 @@ use super::super::types::{Answer, Choice, WireMessage, WirePart, WireUsage};
 use super::usage::usage_of;
 use super::{Run, StreamDecoder};
 use crate::lenient::{Content, Count, Presence, Text};
-use llm_core::{ChatEvent, VendorMetadata, Warning};
+use llm_core::{ChatEvent, Error, VendorMetadata, Warning};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -14,7 +14,8 @@ impl StreamDecoder {
     /// Takes one chunk, or a whole answer. True: it holds an error.
     pub(super) fn answer(&mut self, answer: Answer<'_>, out: &mut Vec<ChatEvent>) -> bool {
         let failed = |error: &Option<Presence>| error.as_ref().is_some_and(|error| error.0);
-        if failed(&answer.error) || is_lone_error(&answer) {
+        let early_stop = answer.x_groq.as_ref().is_some_and(|extra| failed(&extra.error));
+        if failed(&answer.error) || early_stop || is_lone_error(&answer) {
             return true;
         }
         let mut choices = answer.choices.unwrap_or_default();
@@ -100,6 +101,13 @@ impl StreamDecoder {
             .flatten()
             .find(|reason| !reason.is_empty());
         if let Some(reason) = reason {
+            let mut failures = self.dialect.failures.iter();
+            if let Some((word, kind)) = failures.find(|(word, _)| *word == &*reason) {
+                let message = format!("the vendor broke the answer off: {word}");
+                let mut error = Error::new(*kind, message);
+                error.vendor_mut().code = Some((*word).to_owned());
+                self.state.failure = Some(error);
+            }
             self.state.finish = Some(reason.into_string());
         }
         choice.usage
@@ -135,14 +143,15 @@ impl StreamDecoder {
             }
         }
         self.state
-            .reasoning_details
+            .thoughts
+            .details
             .extend(reasoning_details.into_iter().flatten());
         match content {
             Content::Absent => {}
             Content::Text(text) => self.text(text.0, out),
             Content::Parts(parts) => {
                 for part in parts {
-                    self.part(part, out);
+                    self.part(part, metadata, out);
                 }
             }
         }
@@ -203,13 +212,15 @@ impl StreamDecoder {
             return;
         }
         self.flush_think(out);
+        self.end_thought(out);
         self.close_run(out);
         let before = out.len();
         self.state.calls.push(fragment, &mut self.state.next_block, out);
         self.state.content_seen |= out[before..].iter().any(ChatEvent::is_content);
     }
 
-    fn part(&mut self, part: WirePart<'_>, out: &mut Vec<ChatEvent>) {
+    fn part(&mut self, part: WirePart<'_>, metadata: &mut Map<String, Value>, out: &mut Vec<ChatEvent>) {
+        self.keep_thought(&part);
         let thought: String = match &part.thinking {
             Content::Absent => String::new(),
             Content::Text(text) => text.0.clone().into_owned(),
@@ -218,6 +229,15 @@ impl StreamDecoder {
         if !thought.is_empty() {
             self.run(Run::Reasoning, Cow::Owned(thought), out);
         }
+        if part.closed == Some(true) {
+            self.end_thought(out);
+        }
+        if let Some(Value::Array(ids)) = part.reference_ids {
+            let known = metadata.entry("reference_ids").or_insert_with(|| json!([]));
+            if let Value::Array(known) = known {
+                known.extend(ids);
+            }
+        }
         match (part.text, part.refusal) {
             (Some(text), _) => self.text(text.0, out),
             (None, Some(refusal)) => self.run(Run::Refusal, refusal.0, out),
@@ -225,7 +245,7 @@ impl StreamDecoder {
                 let known = part
                     .kind
                     .as_deref()
-                    .is_none_or(|kind| matches!(kind, "text" | "refusal" | "thinking"));
+                    .is_none_or(|kind| matches!(kind, "text" | "refusal" | "thinking" | "reference"));
                 if !known {
                     out.push(ChatEvent::Warning(Warning::wire(
                         "content",

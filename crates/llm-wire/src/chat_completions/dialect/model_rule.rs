@@ -16,14 +16,24 @@ pub struct ModelRule {
     pub reasons: bool,
     /// The effort levels it takes at this endpoint; absent: those of the catalogue.
     pub efforts: Option<&'static [ReasoningEffort]>,
+    /// How an effort is said.
+    pub effort_form: EffortForm,
     /// Does it think not at all when no effort is sent?
     pub default_effort_is_none: bool,
-    /// Does it take temperature, top-p and log-probabilities while it thinks?
+    /// The `reasoning_format` it is asked for while it thinks, unless the options bag says how thoughts are shown.
+    pub reasoning_format: Option<&'static str>,
+    /// Does it take temperature, top-p and top-k at all?
+    pub sampling: bool,
+    /// Does it take temperature, top-p, penalties and log-probabilities while it thinks?
     pub sampling_with_reasoning: bool,
-    /// Does it take penalties, token biases and the number of log-probabilities?
+    /// Does it take penalties and token biases?
     pub penalties: bool,
+    /// Does it take the number of log-probabilities?
+    pub top_logprobs: bool,
     /// Does it take stop sequences?
     pub stop: bool,
+    /// Can it be told to call any tool? Where not, it can still be told to call a certain one.
+    pub required_choice: bool,
     /// Does it take tools while it thinks? Where not, effort must be `none`, and must be sent unless it is the
     /// model's default.
     pub tools_with_reasoning: bool,
@@ -31,17 +41,42 @@ pub struct ModelRule {
     pub cache_breakpoints: bool,
 }
 
+/// How an effort is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EffortForm {
+    /// `reasoning_effort` with the level's word.
+    Word,
+    /// `reasoning_effort`, which is `none` or `default`.
+    NoneOrDefault,
+    /// `thinking`, which is enabled or disabled, and `reasoning_effort` beside it where it is enabled.
+    ThinkingAndWord,
+    /// `thinking` alone, which is enabled or disabled.
+    Thinking,
+}
+
 impl ModelRule {
     /// Nothing special: everything is sent, and the host decides.
     pub const PLAIN: ModelRule = ModelRule {
         reasons: false,
         efforts: None,
+        effort_form: EffortForm::Word,
         default_effort_is_none: false,
+        reasoning_format: None,
+        sampling: true,
         sampling_with_reasoning: true,
         penalties: true,
+        top_logprobs: true,
         stop: true,
+        required_choice: true,
         tools_with_reasoning: true,
         cache_breakpoints: false,
+    };
+
+    /// A model that thinks, and nothing special else.
+    pub const REASONING: ModelRule = ModelRule {
+        reasons: true,
+        ..ModelRule::PLAIN
     };
 
     /// A reasoning model of OpenAI's that no row names.
@@ -49,6 +84,7 @@ impl ModelRule {
         reasons: true,
         sampling_with_reasoning: false,
         penalties: false,
+        top_logprobs: false,
         stop: false,
         ..ModelRule::PLAIN
     };
@@ -60,7 +96,8 @@ impl ModelRule {
         ..ModelRule::OPENAI_REASONING
     };
 
-    const fn with_efforts(self, efforts: &'static [ReasoningEffort]) -> ModelRule {
+    /// This rule with these effort levels.
+    pub const fn with_efforts(self, efforts: &'static [ReasoningEffort]) -> ModelRule {
         ModelRule {
             efforts: Some(efforts),
             ..self
@@ -182,8 +219,8 @@ impl Dialect {
             .model_rules
             .iter()
             .filter(|(prefix, _)| {
-                name.strip_prefix(prefix)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+                let rest = name.strip_prefix(prefix);
+                rest.is_some_and(|rest| prefix.is_empty() || rest.is_empty() || rest.starts_with('-'))
             })
             .max_by_key(|(prefix, _)| prefix.len());
         match named {

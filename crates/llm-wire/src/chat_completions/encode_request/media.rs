@@ -1,11 +1,14 @@
 //! Pictures, sound and files.
 
 use super::Encoding;
+use crate::chat_completions::dialect::{AudioForm, FileForm};
 use crate::chat_completions::request_types::{WirePart, WirePartBody, WireUrl, detail_word};
 use crate::fault::unsupported;
 use llm_core::chat::AudioPart;
 use llm_core::{ContentPart, DocumentPart, ImagePart, MediaSource, Result};
 use std::borrow::Cow;
+
+const IMAGE_BY_ID: &str = "is a picture by file id, which is not taken here; send its bytes";
 
 impl<'a> Encoding<'a> {
     /// A picture, a sound or a file; `None` for any other part.
@@ -34,22 +37,32 @@ impl<'a> Encoding<'a> {
             MediaSource::Base64 { .. } => {
                 return Err(unsupported(path, "is a picture, which this host does not take"));
             }
-            _ => {
-                let message = "is a picture by file id, which this format does not take; send its bytes";
-                return Err(unsupported(path, message));
+            MediaSource::VendorFile { vendor, id } if *vendor == self.dialect.vendor => {
+                match takes.image_file {
+                    Some(scheme) => WireUrl::File { scheme, id },
+                    None => return Err(unsupported(path, IMAGE_BY_ID)),
+                }
             }
+            _ => return Err(unsupported(path, IMAGE_BY_ID)),
         };
-        let detail = image.detail.and_then(detail_word);
+        let detail = image.detail.and_then(detail_word).filter(|_| takes.image_detail);
         if detail.is_none() && image.detail.is_some() {
-            self.warn(
-                path,
-                "has a detail that this format does not know; it is not sent",
-            );
+            self.warn(path, "has a detail that this host does not know; it is not sent");
         }
         Ok(WirePartBody::Image { url, detail })
     }
 
     fn audio(&mut self, path: &str, audio: &'a AudioPart) -> Result<WirePartBody<'a>> {
+        if self.dialect.parts.audio && self.dialect.parts.audio_form == AudioForm::Plain {
+            return match &audio.source {
+                MediaSource::Base64 { data, .. } => Ok(WirePartBody::PlainAudio(data)),
+                MediaSource::Url { url } => Ok(WirePartBody::PlainAudio(url)),
+                _ => {
+                    let message = "is sound by file id, which is not taken here; send its bytes";
+                    Err(unsupported(path, message))
+                }
+            };
+        }
         let MediaSource::Base64 { media_type, data } = &audio.source else {
             return Err(unsupported(
                 path,
@@ -72,7 +85,19 @@ impl<'a> Encoding<'a> {
         if !self.dialect.parts.file {
             return Err(unsupported(path, "is a file, which this host does not take"));
         }
+        let flat = self.dialect.parts.file_form == FileForm::DocumentUrl;
         match &document.source {
+            MediaSource::Base64 { media_type, data } if flat => Ok(WirePartBody::DocumentUrl {
+                name: document.name.as_deref(),
+                url: WireUrl::Data {
+                    media_type,
+                    base64: data,
+                },
+            }),
+            MediaSource::Url { url } if flat => Ok(WirePartBody::DocumentUrl {
+                name: document.name.as_deref(),
+                url: WireUrl::Url(url),
+            }),
             MediaSource::Base64 { media_type, data } => {
                 let name = match (&document.name, media_type.as_str()) {
                     (Some(name), _) => Cow::Borrowed(name.as_str()),
@@ -93,7 +118,11 @@ impl<'a> Encoding<'a> {
                         "is sent without its name: the vendor knows the file by its id",
                     );
                 }
-                Ok(WirePartBody::FileId(id))
+                Ok(if flat {
+                    WirePartBody::FlatFileId(id)
+                } else {
+                    WirePartBody::FileId(id)
+                })
             }
             MediaSource::VendorFile { .. } => Err(unsupported(
                 path,

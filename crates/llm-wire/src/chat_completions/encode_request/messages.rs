@@ -2,15 +2,11 @@
 //! of them there; so messages are taken turn by turn: an assistant message with everything up to the next one.
 
 use super::Encoding;
-use super::results::{NO_RESULT, OpenCalls, Results};
-use crate::chat_completions::request_types::{
-    WireContent, WireMessage, WirePart, WirePartBody, WireToolCall,
-};
+use super::results::{Answer, NO_RESULT, Results};
+use crate::chat_completions::request_types::{WireContent, WireMessage, WirePart, WirePartBody};
 use crate::fault::{invalid, unsupported};
-use crate::json_text::is_object;
 use llm_core::model::Knob;
-use llm_core::{CachePoint, CacheTtl, ContentPart, Message, OpaquePart, Replay, Result, Role, ToolCall};
-use serde_json::Value;
+use llm_core::{CachePoint, CacheTtl, ContentPart, Message, Result, Role};
 use std::borrow::Cow;
 
 impl<'a> Encoding<'a> {
@@ -25,6 +21,9 @@ impl<'a> Encoding<'a> {
             return Err(unsupported("messages", message));
         }
         let mut out = Vec::with_capacity(messages.len() + 2);
+        if !self.dialect.messages.system_anywhere {
+            self.system_first(&mut out)?;
+        }
         let mut start = 0;
         while start < messages.len() {
             let end = messages[start + 1..]
@@ -35,10 +34,64 @@ impl<'a> Encoding<'a> {
             start = end;
         }
         if out.is_empty() {
-            let message = "holds nothing but tool results without their calls; give the calls too";
+            let message =
+                "holds nothing that can be sent: tool results without their calls, or empty messages";
             return Err(invalid("messages", message));
         }
         Ok(out)
+    }
+
+    /// The system messages, where all of them must stand at the beginning.
+    fn system_first(&mut self, out: &mut Vec<WireMessage<'a>>) -> Result<()> {
+        let mut in_front = true;
+        for (index, message) in self.request.messages.iter().enumerate() {
+            if message.role != Role::System {
+                in_front = false;
+                continue;
+            }
+            if !in_front {
+                let message =
+                    "is a system message behind others; sent at the beginning, where they must stand here";
+                self.warn_history(&format!("messages[{index}]"), message);
+            }
+            self.other(index, message, out)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a message. Where a user may not speak right after tools, the assistant does in between.
+    fn push(&mut self, message: WireMessage<'a>, out: &mut Vec<WireMessage<'a>>) {
+        let after_tools = out.last().is_some_and(|last| last.role == "tool");
+        if let Some(filler) = self.dialect.messages.between_results_and_user
+            && after_tools
+            && message.role == "user"
+        {
+            let note =
+                "holds a user message right after tool results; a short assistant message stands in between";
+            self.warn_history("messages", note);
+            out.push(WireMessage::new("assistant", WireContent::of(vec![text(filler)])));
+        }
+        out.push(message);
+    }
+
+    /// The content of a message.
+    pub(super) fn content(&self, parts: Vec<WirePart<'a>>) -> WireContent<'a> {
+        if self.dialect.messages.one_text {
+            WireContent::of_joined(parts)
+        } else {
+            WireContent::of(parts)
+        }
+    }
+
+    /// The name of who speaks, where it can be sent.
+    pub(super) fn name(&mut self, index: usize, message: &'a Message) -> Option<&'a str> {
+        let name = message.name.as_deref()?;
+        if self.dialect.messages.names {
+            return Some(name);
+        }
+        let field = format!("messages[{index}].name");
+        self.warn(&field, "is not sent: messages have no names here");
+        None
     }
 
     /// An assistant message, if there is one at `start`, with what follows up to `end`.
@@ -56,133 +109,29 @@ impl<'a> Encoding<'a> {
         for id in std::mem::take(&mut results.calls).into_unanswered() {
             let field = format!("messages[{start}]");
             self.warn_history(&field, "has a call without a result; a placeholder answers it");
-            results.answers.push((id, vec![text(NO_RESULT)]));
+            results.answers.push(Answer {
+                id,
+                name: None,
+                parts: vec![text(NO_RESULT)],
+            });
         }
-        for (id, parts) in results.answers {
-            let mut answer = WireMessage::new("tool", WireContent::of(parts));
-            answer.tool_call_id = Some(id);
+        for result in results.answers {
+            let mut answer = WireMessage::new("tool", self.content(result.parts));
+            answer.name = result.name.filter(|_| self.dialect.messages.result_names);
+            answer.tool_call_id = Some(self.dialect.messages.call_ids.fit(result.id));
             out.push(answer);
         }
         if !results.media.is_empty() {
-            out.push(WireMessage::new("user", WireContent::of(results.media)));
+            let media = WireMessage::new("user", self.content(results.media));
+            self.push(media, out);
         }
         for (index, message) in messages.iter().enumerate().take(end).skip(next) {
-            self.other(index, message, out)?;
+            // else it stands at the beginning already
+            if message.role != Role::System || self.dialect.messages.system_anywhere {
+                self.other(index, message, out)?;
+            }
         }
         Ok(())
-    }
-
-    /// An assistant message. Gives back its calls, all still without a result.
-    fn assistant(
-        &mut self,
-        index: usize,
-        message: &'a Message,
-        out: &mut Vec<WireMessage<'a>>,
-    ) -> Result<OpenCalls<'a>> {
-        let mut wire = WireMessage::new("assistant", WireContent::Null);
-        wire.name = message.name.as_deref();
-        let mut parts: Vec<WirePart<'a>> = Vec::new();
-        let mut refusal = String::new();
-        let mut calls = OpenCalls::default();
-        for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
-            match part {
-                ContentPart::Text(part) => parts.extend(filled(&part.text)),
-                ContentPart::Refusal(part) => refusal.push_str(&part.text),
-                ContentPart::ToolCall(call) => {
-                    wire.tool_calls.push(self.call(&path, call)?);
-                    calls.add(&call.id);
-                }
-                ContentPart::Reasoning(part) => self.reasoning(&path, part.replay.as_ref(), &mut wire),
-                ContentPart::Opaque(part) => self.opaque(&path, part, &mut wire, &mut calls),
-                ContentPart::CachePoint(point) => {
-                    self.cache_point(&path, *point, parts.last_mut());
-                }
-                ContentPart::ToolResult(_) => {
-                    return Err(invalid(
-                        &path,
-                        "is a tool result in an assistant message; put it after it",
-                    ));
-                }
-                other => {
-                    let what = other.kind();
-                    let message = format!("is of kind {what}, which assistant messages cannot hold here");
-                    return Err(unsupported(&path, &message));
-                }
-            }
-        }
-        wire.refusal = (!refusal.is_empty()).then_some(refusal);
-        let says_something = !wire.tool_calls.is_empty() || wire.refusal.is_some() || !wire.own.is_empty();
-        if !parts.is_empty() || !says_something {
-            wire.content = WireContent::of(parts);
-        }
-        out.push(wire);
-        Ok(calls)
-    }
-
-    fn call(&mut self, path: &str, call: &'a ToolCall) -> Result<WireToolCall<'a>> {
-        if call.id.is_empty() {
-            return Err(invalid(path, "is a call without an id"));
-        }
-        if call.name.is_empty() {
-            return Err(invalid(path, "is a call without the name of a tool"));
-        }
-        let is_object = is_object(&call.arguments);
-        if !is_object {
-            self.warn_history(path, "is a call whose arguments are no JSON object; sent as {}");
-        }
-        Ok(WireToolCall::Function {
-            id: &call.id,
-            name: &call.name,
-            arguments: if is_object { &call.arguments } else { "{}" },
-        })
-    }
-
-    /// Reasoning goes back only in what its own vendor asked for; shown thoughts are for people.
-    fn reasoning(&mut self, path: &str, replay: Option<&'a Replay>, wire: &mut WireMessage<'a>) {
-        let wanted = self.dialect.replay_reasoning_field;
-        let Some(replay) = replay else {
-            return;
-        };
-        if replay.origin.vendor != self.dialect.vendor {
-            if wanted.is_some() {
-                self.warn_history(path, "is reasoning of another vendor; it is not sent");
-            }
-            return;
-        }
-        for (key, value) in replay.data.as_object().into_iter().flatten() {
-            // A host that never shows reasoning has sent no details either: they are of another one that was set up
-            // under the same vendor's name.
-            let details = key == "reasoning_details" && self.dialect.shows_reasoning;
-            let goes_back = Some(key.as_str()) == wanted || details;
-            // one host refuses empty reasoning
-            if goes_back && !is_empty(value) {
-                wire.own.push((key, value));
-            }
-        }
-    }
-
-    /// A vendor's own piece: the id of a spoken answer, a call of another kind than functions.
-    fn opaque(
-        &mut self,
-        path: &str,
-        part: &'a OpaquePart,
-        wire: &mut WireMessage<'a>,
-        calls: &mut OpenCalls<'a>,
-    ) {
-        let data = &part.replay.data;
-        let own = part.replay.origin.vendor == self.dialect.vendor;
-        match (part.kind.as_str(), data.get("id").and_then(Value::as_str)) {
-            ("audio", Some(_)) if own => wire.own.push(("audio", data)),
-            ("custom_tool_call", Some(id)) if own => {
-                wire.tool_calls.push(WireToolCall::Own(data));
-                calls.add(id);
-            }
-            _ => self.warn_history(
-                path,
-                "is a vendor's own piece that this format cannot carry; left out",
-            ),
-        }
     }
 
     /// What a message that follows a turn holds beside results.
@@ -242,11 +191,17 @@ impl<'a> Encoding<'a> {
             Role::System if self.dialect.developer_role && self.rule.reasons => "developer",
             other => role_word(other),
         };
-        if !only_results {
-            let mut wire = WireMessage::new(role, WireContent::of(parts));
-            wire.name = message.name.as_deref();
-            out.push(wire);
+        if only_results {
+            return Ok(());
         }
+        if parts.is_empty() && !self.dialect.messages.empty {
+            let field = format!("messages[{index}]");
+            self.warn_history(&field, "is empty, which this host does not take; left out");
+            return Ok(());
+        }
+        let mut wire = WireMessage::new(role, self.content(parts));
+        wire.name = self.name(index, message);
+        self.push(wire, out);
         Ok(())
     }
 
@@ -288,13 +243,4 @@ pub(super) fn filled(text: &str) -> Option<WirePart<'_>> {
 
 pub(super) fn text(text: &str) -> WirePart<'_> {
     WirePart::from(WirePartBody::Text(Cow::Borrowed(text)))
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    }
 }

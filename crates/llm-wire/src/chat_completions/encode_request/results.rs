@@ -18,10 +18,19 @@ pub(super) const NO_RESULT: &str = "Error: this call has no result.";
 #[derive(Default)]
 pub(super) struct Results<'a> {
     pub(super) calls: OpenCalls<'a>,
-    /// Answers, in the order they came: the call's id and what it answers.
-    pub(super) answers: Vec<(&'a str, Vec<WirePart<'a>>)>,
+    /// Answers, in the order they came.
+    pub(super) answers: Vec<Answer<'a>>,
     /// What tool messages cannot hold.
     pub(super) media: Vec<WirePart<'a>>,
+}
+
+/// What answers a call.
+pub(super) struct Answer<'a> {
+    /// The call's id.
+    pub(super) id: &'a str,
+    /// The tool's name.
+    pub(super) name: Option<&'a str>,
+    pub(super) parts: Vec<WirePart<'a>>,
 }
 
 /// The calls of a turn, and how many of each id wait for a result. (A hash map, because a caller may send any
@@ -33,7 +42,7 @@ pub(super) struct OpenCalls<'a> {
 }
 
 /// Whether a result has a call.
-enum Answer {
+enum Match {
     First,
     Again,
     NoCall,
@@ -45,13 +54,13 @@ impl<'a> OpenCalls<'a> {
         *self.open.entry(id).or_default() += 1;
     }
 
-    fn answer(&mut self, id: &str) -> Answer {
+    fn answer(&mut self, id: &str) -> Match {
         match self.open.get_mut(id) {
-            None => Answer::NoCall,
-            Some(0) => Answer::Again,
+            None => Match::NoCall,
+            Some(0) => Match::Again,
             Some(open) => {
                 *open -= 1;
-                Answer::First
+                Match::First
             }
         }
     }
@@ -60,7 +69,7 @@ impl<'a> OpenCalls<'a> {
     pub(super) fn into_unanswered(mut self) -> impl Iterator<Item = &'a str> {
         let ids = std::mem::take(&mut self.ids);
         ids.into_iter()
-            .filter(move |id| matches!(self.answer(id), Answer::First))
+            .filter(move |id| matches!(self.answer(id), Match::First))
     }
 }
 
@@ -80,7 +89,8 @@ impl<'a> Encoding<'a> {
                     after_result = self.result(&path, result, results)?;
                 }
                 ContentPart::CachePoint(point) if after_result => {
-                    let last = results.answers.last_mut().and_then(|(_, parts)| parts.last_mut());
+                    let last = results.answers.last_mut();
+                    let last = last.and_then(|answer| answer.parts.last_mut());
                     self.cache_point(&path, *point, last);
                 }
                 _ => after_result = false,
@@ -98,12 +108,12 @@ impl<'a> Encoding<'a> {
     /// Takes one result. True: it answers a call.
     fn result(&mut self, path: &str, result: &'a ToolResult, results: &mut Results<'a>) -> Result<bool> {
         match results.calls.answer(&result.call_id) {
-            Answer::First => {}
-            Answer::Again => {
+            Match::First => {}
+            Match::Again => {
                 self.warn_history(path, "is a second result of one call; left out");
                 return Ok(false);
             }
-            Answer::NoCall => {
+            Match::NoCall => {
                 let message = "is the result of a call that the turn before it does not hold; left out";
                 self.warn_history(path, message);
                 return Ok(false);
@@ -113,8 +123,13 @@ impl<'a> Encoding<'a> {
         let mut media = Vec::new();
         for (position, part) in result.content.iter().enumerate() {
             let path = format!("{path}.content[{position}]");
-            if let Some(part) = self.media(&path, part)? {
-                media.push(part);
+            if let Some(wire) = self.media(&path, part)? {
+                let is_image = matches!(part, ContentPart::Image(_));
+                if is_image && self.dialect.messages.results_hold_images {
+                    parts.push(wire);
+                } else {
+                    media.push(wire);
+                }
                 continue;
             }
             match part {
@@ -137,7 +152,8 @@ impl<'a> Encoding<'a> {
                 path,
                 "holds more than text; the rest is sent in a user message after the results",
             );
-            let heading = format!("Content of the result of call {}:", result.call_id);
+            let id = self.dialect.messages.call_ids.fit(&result.call_id);
+            let heading = format!("Content of the result of call {id}:");
             results
                 .media
                 .push(WirePart::from(WirePartBody::Text(heading.into())));
@@ -149,7 +165,11 @@ impl<'a> Encoding<'a> {
         if result.is_error {
             mark_error(&mut parts);
         }
-        results.answers.push((&result.call_id, parts));
+        results.answers.push(Answer {
+            id: &result.call_id,
+            name: result.name.as_deref(),
+            parts,
+        });
         Ok(true)
     }
 }

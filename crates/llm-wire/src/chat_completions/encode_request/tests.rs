@@ -1,4 +1,9 @@
+mod deepseek;
+mod every_option;
+mod groq;
+mod kimi;
 mod messages;
+mod mistral;
 mod options;
 
 use super::*;
@@ -40,11 +45,18 @@ fn check(name: &str, request: &ChatRequest, expected: Value) {
 
 /// The messages of a request, and the fields that were warned about.
 fn messages(request: &ChatRequest) -> (Value, Vec<String>) {
-    let (mut body, warnings) = encoded(&Dialect::openai(), &model("demo"), request);
-    let fields = warnings
-        .iter()
-        .map(|warning| warning.split(':').next().unwrap().to_owned());
-    (body["messages"].take(), fields.collect())
+    messages_to(&Dialect::openai(), "demo", request)
+}
+
+fn messages_to(dialect: &Dialect, name: &str, request: &ChatRequest) -> (Value, Vec<String>) {
+    let (mut body, warnings) = encoded(dialect, &model(name), request);
+    (body["messages"].take(), fields(&warnings))
+}
+
+/// The fields that were warned about.
+fn fields(warnings: &[String]) -> Vec<String> {
+    let fields = warnings.iter().map(|warning| warning.split(':').next().unwrap());
+    fields.map(str::to_owned).collect()
 }
 
 /// The field that a request is refused for, with the kind.
@@ -63,4 +75,38 @@ fn hi() -> ChatRequest {
 
 fn with_tool(request: ChatRequest) -> ChatRequest {
     request.with_tools([ToolSpec::new("f")])
+}
+
+/// A model that is known to think, or known not to.
+fn thinking(name: &str, reasons: bool) -> ResolvedModel {
+    model(name).with_capabilities(Capabilities::unknown().with(Capability::Reasoning, reasons))
+}
+
+fn effort(level: Effort) -> ChatRequest {
+    hi().with_reasoning(Reasoning::effort(level))
+}
+
+/// A turn of a thought (what its vendor wants back), a call and its result.
+fn turn_with_call(replay: Option<(&'static str, Value)>) -> [Message; 2] {
+    let thought = replay.map(|(vendor, data)| {
+        let replay = Replay::new(Origin::new(VendorId::from_static(vendor)), data);
+        ContentPart::Reasoning(ReasoningPart::new("shown").with_replay(replay))
+    });
+    let call = ContentPart::ToolCall(ToolCall::new("find:0", "find", r#"{"q":"x"}"#));
+    [
+        Message::new(Role::Assistant, thought.into_iter().chain([call]).collect()),
+        Message::tool_results([ToolResult::new("find:0", "found").with_name("find")]),
+    ]
+}
+
+fn image(source: llm_core::MediaSource) -> ContentPart {
+    ContentPart::Image(ImagePart::new(source))
+}
+
+fn png() -> llm_core::MediaSource {
+    llm_core::MediaSource::base64("image/png", "aGk=")
+}
+
+fn user(parts: impl IntoIterator<Item = ContentPart>) -> ChatRequest {
+    ChatRequest::new([Message::new(Role::User, parts.into_iter().collect())])
 }

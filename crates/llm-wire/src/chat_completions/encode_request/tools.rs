@@ -1,13 +1,16 @@
 //! Tools, the choice among them, and the form of the answer.
 
-use super::Encoding;
 use super::own_options::OwnOptions;
+use super::{Encoding, moonshot_schema};
+use crate::chat_completions::dialect::{Schemas, StrictTools};
 use crate::chat_completions::request_types::{
     Body, WireFunction, WireName, WireResponseFormat, WireSchema, WireTool, WireToolChoice,
 };
 use crate::fault::{invalid, unsupported};
 use llm_core::model::Knob;
-use llm_core::{Capability, OutputFormat, Result, Support, ToolChoice};
+use llm_core::{Capability, OutputFormat, Result, Support, ToolChoice, ToolSpec};
+use serde_json::{Value, json};
+use std::borrow::Cow;
 
 impl<'a> Encoding<'a> {
     pub(super) fn tools(&mut self, own: &OwnOptions<'a>, body: &mut Body<'a>) -> Result<()> {
@@ -20,13 +23,18 @@ impl<'a> Encoding<'a> {
                     "is empty; give the tool a name",
                 ));
             }
+            let without = self.dialect.tools.parameters_required;
+            let parameters = match &tool.parameters {
+                Some(parameters) => Some(Cow::Borrowed(parameters)),
+                None => without.then(|| Cow::Owned(json!({"type": "object", "properties": {}}))),
+            };
             tools.push(WireTool::Function {
                 kind: "function",
                 function: WireFunction {
                     name: &tool.name,
                     description: tool.description.as_deref(),
-                    parameters: tool.parameters.as_ref(),
-                    strict: tool.strict,
+                    parameters,
+                    strict: self.strict(index, tool.strict)?,
                 },
             });
         }
@@ -37,6 +45,29 @@ impl<'a> Encoding<'a> {
         }
         self.tool_choice(offered, body)?;
         self.parallel_tool_calls(offered, body)
+    }
+
+    /// What a tool asks for in the way of guaranteed arguments.
+    fn strict(&self, index: usize, asked: Option<bool>) -> Result<Option<bool>> {
+        let is_strict = |tool: &ToolSpec| tool.strict == Some(true);
+        let field = || format!("tools[{index}].strict");
+        match self.dialect.tools.strict {
+            StrictTools::Each => Ok(asked),
+            StrictTools::No if asked == Some(true) => {
+                let message =
+                    "asks for arguments that are sure to fit, which this host does not promise here";
+                Err(unsupported(&field(), message))
+            }
+            StrictTools::No => Ok(None),
+            StrictTools::AllOrNone => {
+                let tools = &self.request.tools;
+                if asked == Some(true) && !tools.iter().all(is_strict) {
+                    let message = "is taken here only where all tools of the request are strict";
+                    return Err(unsupported(&field(), message));
+                }
+                Ok(asked)
+            }
+        }
     }
 
     fn tool_choice(&mut self, offered: bool, body: &mut Body<'a>) -> Result<()> {
@@ -57,22 +88,32 @@ impl<'a> Encoding<'a> {
                 "asks for a call, which this model cannot be made to do",
             ));
         }
+        let tools = &self.request.tools;
+        let function = |name| WireToolChoice::Function {
+            kind: "function",
+            function: WireName { name },
+        };
         let word = match choice {
             ToolChoice::Auto => "auto",
             ToolChoice::None => "none",
+            ToolChoice::Required if !self.rule.required_choice => match tools.as_slice() {
+                // to have to call one of one is to have to call that one
+                [only] => {
+                    body.add("tool_choice", function(only.name.as_str()));
+                    return Ok(());
+                }
+                _ => {
+                    let message =
+                        "asks for a call of any tool, which this model cannot be made to do; name one";
+                    return Err(unsupported("tool_choice", message));
+                }
+            },
             ToolChoice::Required => "required",
             ToolChoice::Tool(name) => {
-                if !self.request.tools.iter().any(|tool| tool.name == *name) {
+                if !tools.iter().any(|tool| tool.name == *name) {
                     return Err(invalid("tool_choice", "names a tool that is not offered"));
                 }
-                let function = WireName { name };
-                body.add(
-                    "tool_choice",
-                    WireToolChoice::Function {
-                        kind: "function",
-                        function,
-                    },
-                );
+                body.add("tool_choice", function(name.as_str()));
                 return Ok(());
             }
             _ => {
@@ -110,7 +151,13 @@ impl<'a> Encoding<'a> {
         Ok(())
     }
 
-    pub(super) fn output(&mut self, body: &mut Body<'a>) -> Result<()> {
+    pub(super) fn output(&mut self, own: &OwnOptions<'a>, body: &mut Body<'a>) -> Result<()> {
+        let json = !self.request.output.is_text();
+        let tools = !self.request.tools.is_empty() || !own.own_tools.is_empty();
+        if json && tools && !self.dialect.tools.with_json {
+            let message = "is a form, which cannot be had together with tools here";
+            return Err(unsupported("output", message));
+        }
         let format = match &self.request.output {
             OutputFormat::Text => return Ok(()),
             OutputFormat::Json => WireResponseFormat::JsonObject,
@@ -133,7 +180,7 @@ impl<'a> Encoding<'a> {
                     json_schema: WireSchema {
                         name,
                         description: description.as_deref(),
-                        schema,
+                        schema: self.schema(schema)?,
                         strict: *strict,
                     },
                 }
@@ -147,5 +194,24 @@ impl<'a> Encoding<'a> {
         };
         body.add("response_format", format);
         Ok(())
+    }
+
+    fn schema(&self, schema: &'a Value) -> Result<Cow<'a, Value>> {
+        match self.dialect.json.schemas {
+            Schemas::AsGiven => Ok(Cow::Borrowed(schema)),
+            Schemas::Moonshot => moonshot_schema::rewritten(schema).map(Cow::Owned),
+        }
+    }
+
+    /// Can the answer come piece by piece? Says so in a warning where not.
+    pub(super) fn can_be_streamed(&mut self) -> bool {
+        if self.dialect.json.streamed || self.request.output.is_text() {
+            return true;
+        }
+        self.warn(
+            "output",
+            "is answered in one piece: this host does not stream answers of a form",
+        );
+        false
     }
 }

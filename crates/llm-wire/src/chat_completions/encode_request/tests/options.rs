@@ -358,7 +358,7 @@ fn a_raw_patch_takes_the_place_of_fields() {
 #[test]
 fn what_a_host_does_not_take_is_warned_about() {
     let mut dialect = Dialect::openai();
-    dialect.options.seed = false;
+    dialect.options.seed = None;
     dialect.options.user = None;
     dialect.options.service_tier = false;
     dialect.reasoning_effort = false;

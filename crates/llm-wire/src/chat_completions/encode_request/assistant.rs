@@ -1,0 +1,194 @@
+//! Assistant messages: what the model said, called and thought before.
+
+use super::Encoding;
+use super::messages::filled;
+use super::results::OpenCalls;
+use crate::chat_completions::dialect::{MissingReasoning, Prefill};
+use crate::chat_completions::request_types::{
+    Own, WireContent, WireMessage, WirePart, WirePartBody, WireToolCall,
+};
+use crate::fault::{invalid, unsupported};
+use crate::json_text::is_object;
+use llm_core::{Capability, ContentPart, Message, OpaquePart, Replay, Result, Support, ToolCall};
+use serde_json::Value;
+
+impl<'a> Encoding<'a> {
+    /// An assistant message. Gives back its calls, all still without a result.
+    pub(super) fn assistant(
+        &mut self,
+        index: usize,
+        message: &'a Message,
+        out: &mut Vec<WireMessage<'a>>,
+    ) -> Result<OpenCalls<'a>> {
+        let mut wire = WireMessage::new("assistant", WireContent::Null);
+        wire.name = self.name(index, message);
+        let mut parts: Vec<WirePart<'a>> = Vec::new();
+        let mut refusal = String::new();
+        let mut calls = OpenCalls::default();
+        for (position, part) in message.content.iter().enumerate() {
+            let path = format!("messages[{index}].content[{position}]");
+            match part {
+                ContentPart::Text(part) => parts.extend(filled(&part.text)),
+                ContentPart::Refusal(part) => refusal.push_str(&part.text),
+                ContentPart::ToolCall(call) => {
+                    wire.tool_calls.push(self.call(&path, call)?);
+                    calls.add(&call.id);
+                }
+                ContentPart::Reasoning(part) => {
+                    self.reasoning(&path, part.replay.as_ref(), &mut wire, &mut parts);
+                }
+                ContentPart::Opaque(part) => self.opaque(&path, part, &mut wire, &mut calls),
+                ContentPart::CachePoint(point) => {
+                    self.cache_point(&path, *point, parts.last_mut());
+                }
+                ContentPart::ToolResult(_) => {
+                    return Err(invalid(
+                        &path,
+                        "is a tool result in an assistant message; put it after it",
+                    ));
+                }
+                other => {
+                    let what = other.kind();
+                    let message = format!("is of kind {what}, which assistant messages cannot hold here");
+                    return Err(unsupported(&path, &message));
+                }
+            }
+        }
+        wire.refusal = (!refusal.is_empty()).then_some(refusal);
+        let says_something = !wire.tool_calls.is_empty() || wire.refusal.is_some() || !wire.own.is_empty();
+        if !parts.is_empty() || !says_something || !self.dialect.messages.null_content {
+            wire.content = self.content(parts);
+        }
+        self.missing_reasoning(&mut wire);
+        if index + 1 == self.request.messages.len() && wire.tool_calls.is_empty() {
+            wire.mark = self.prefill()?;
+        }
+        out.push(wire);
+        Ok(calls)
+    }
+
+    /// How the last message is marked, which the model is to continue.
+    fn prefill(&self) -> Result<Option<&'static str>> {
+        match self.dialect.messages.prefill {
+            Prefill::AsIs => Ok(None),
+            Prefill::Marked(mark) if mark.with_json || self.request.output.is_text() => Ok(Some(mark.field)),
+            Prefill::Marked(_) => {
+                let message = "ends with an assistant message, which is not continued in JSON here";
+                Err(unsupported("messages", message))
+            }
+            Prefill::Refused(message) => Err(unsupported("messages", message)),
+        }
+    }
+
+    fn call(&mut self, path: &str, call: &'a ToolCall) -> Result<WireToolCall<'a>> {
+        if call.id.is_empty() {
+            return Err(invalid(path, "is a call without an id"));
+        }
+        if call.name.is_empty() {
+            return Err(invalid(path, "is a call without the name of a tool"));
+        }
+        let is_object = is_object(&call.arguments);
+        if !is_object {
+            self.warn_history(path, "is a call whose arguments are no JSON object; sent as {}");
+        }
+        Ok(WireToolCall::Function {
+            id: self.dialect.messages.call_ids.fit(&call.id),
+            name: &call.name,
+            arguments: if is_object { &call.arguments } else { "{}" },
+        })
+    }
+
+    /// Reasoning goes back only in what its own vendor asked for; shown thoughts are for people.
+    fn reasoning(
+        &mut self,
+        path: &str,
+        replay: Option<&'a Replay>,
+        wire: &mut WireMessage<'a>,
+        parts: &mut Vec<WirePart<'a>>,
+    ) {
+        let wanted = self.dialect.replay_reasoning_field;
+        let Some(replay) = replay else {
+            return;
+        };
+        if replay.origin.vendor != self.dialect.vendor {
+            if wanted.is_some() || self.dialect.replay_reasoning_parts {
+                self.warn_history(path, "is reasoning of another vendor; it is not sent");
+            }
+            return;
+        }
+        let goes_back = self.thoughts_go_back();
+        if self.dialect.replay_reasoning_parts && replay.data.get("thinking").is_some() && goes_back {
+            parts.push(WirePart::from(WirePartBody::Own(&replay.data)));
+            return;
+        }
+        for (key, value) in replay.data.as_object().into_iter().flatten() {
+            // A host that never shows reasoning has sent no details either: they are of another one that was set up
+            // under the same vendor's name.
+            let details = key == "reasoning_details" && self.dialect.shows_reasoning;
+            let text = Some(key.as_str()) == wanted && goes_back;
+            // one host refuses empty reasoning
+            if (text || details) && !is_empty(value) {
+                wire.own.push((key, Own::Value(value)));
+            }
+        }
+    }
+
+    /// A model that does not think refuses thoughts, or has no use for them.
+    fn thoughts_go_back(&self) -> bool {
+        let reasons = self.model.capabilities.support(Capability::Reasoning);
+        !self.thinking_off && reasons != Support::No
+    }
+
+    /// Stands in for reasoning that a turn does not have, where the model refuses turns without it.
+    fn missing_reasoning(&self, wire: &mut WireMessage<'a>) {
+        let Some(field) = self.dialect.replay_reasoning_field else {
+            return;
+        };
+        let is_call = |part: &ContentPart| matches!(part, ContentPart::ToolCall(_));
+        let messages = &self.request.messages;
+        let (needed, text) = match self.dialect.missing_reasoning {
+            MissingReasoning::Nothing => return,
+            MissingReasoning::InTurnsWithCalls(text) => (!wire.tool_calls.is_empty(), text),
+            MissingReasoning::OnceThereWereCalls(text) => {
+                let mut parts = messages.iter().flat_map(|message| &message.content);
+                (parts.any(is_call), text)
+            }
+        };
+        let there = wire.own.iter().any(|(name, _)| *name == field);
+        if needed && !there && self.rule.reasons && self.thoughts_go_back() {
+            wire.own.push((field, Own::Text(text)));
+        }
+    }
+
+    /// A vendor's own piece: the id of a spoken answer, a call of another kind than functions.
+    fn opaque(
+        &mut self,
+        path: &str,
+        part: &'a OpaquePart,
+        wire: &mut WireMessage<'a>,
+        calls: &mut OpenCalls<'a>,
+    ) {
+        let data = &part.replay.data;
+        let own = part.replay.origin.vendor == self.dialect.vendor;
+        match (part.kind.as_str(), data.get("id").and_then(Value::as_str)) {
+            ("audio", Some(_)) if own => wire.own.push(("audio", Own::Value(data))),
+            ("custom_tool_call", Some(id)) if own => {
+                wire.tool_calls.push(WireToolCall::Own(data));
+                calls.add(id);
+            }
+            _ => self.warn_history(
+                path,
+                "is a vendor's own piece that this format cannot carry; left out",
+            ),
+        }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
