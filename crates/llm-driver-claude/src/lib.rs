@@ -1,0 +1,45 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
+mod codec;
+mod config;
+mod dialect;
+mod driver;
+mod models;
+mod options;
+
+use llm_core::{BuildContext, Driver, DriverId, Registry, Result};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub use config::ClaudeConfig;
+pub use driver::ClaudeDriver;
+pub use llm_core::{ModelEntry, UnknownModels};
+pub use llm_http::{AuthScheme, Limits};
+pub use options::ClaudeOptions;
+
+/// The id under which this driver is registered.
+pub const DRIVER_ID: DriverId = DriverId::from_static("claude");
+
+/// Adds this driver to a registry, as `claude`.
+///
+/// ```
+/// let mut registry = llm_core::Registry::new();
+/// llm_driver_claude::register(&mut registry)?;
+/// let config = serde_json::json!({ "api_key": "an invented key", "default_model": "claude-opus-5-5" });
+/// let driver = registry.build("claude", config, &Default::default())?;
+/// assert!(driver.clone().as_chat().is_some() && driver.as_token_counter().is_some());
+/// # Ok::<(), llm_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `Config`, when a driver of this id is registered already.
+pub fn register(registry: &mut Registry) -> Result<()> {
+    registry.register(DRIVER_ID, build)
+}
+
+fn build(config: Value, context: &BuildContext) -> Result<Arc<dyn Driver>> {
+    let config = llm_http::config_from_value(config)?;
+    let transport = llm_http::transport_from(context)?;
+    Ok(Arc::new(ClaudeDriver::with_transport(config, transport)?))
+}
