@@ -11,6 +11,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     ChatCompletions,
+    /// Anthropic's.
+    Messages,
 }
 
 impl Form {
@@ -18,6 +20,7 @@ impl Form {
     pub(crate) fn of(dialect: &str, what: &str) -> Result<Form, Fault> {
         match dialect {
             "openai" | "azure" | "groq" | "deepseek" | "kimi" | "mistral" => Ok(Form::ChatCompletions),
+            "anthropic" => Ok(Form::Messages),
             known if DIALECTS.contains(&known) => {
                 Err(Fault::unsupported(format!("{what} of the dialect {known} yet")))
             }
@@ -43,6 +46,7 @@ mod tests {
     #[test]
     fn a_dialect_is_spoken_or_not_yet_or_unknown() {
         assert_eq!(Form::of("kimi", "errors").unwrap(), Form::ChatCompletions);
+        assert_eq!(Form::of("anthropic", "errors").unwrap(), Form::Messages);
         let fault = |dialect: &str| Form::of(dialect, "errors").unwrap_err().to_string();
         assert_eq!(
             fault("bedrock"),

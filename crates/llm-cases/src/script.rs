@@ -1,6 +1,7 @@
 //! Scripted answers of the simulations, and how they look on the wire.
 
 mod chat_completions;
+mod messages;
 
 use crate::answer;
 use crate::case::{Fault, Fields, list, text};
@@ -96,17 +97,25 @@ impl Scripted {
 
     /// What the vendor of a form sends who was asked for a stream, or plainly.
     pub(crate) fn answer(&self, form: Form, stream: bool) -> Answer {
-        let answer = match (&self.content, form) {
-            (Content::Ok(good), Form::ChatCompletions) if stream => {
-                events(form, &chat_completions::chunks(good), None)
+        let answer = match &self.content {
+            Content::Ok(good) if stream => {
+                let payloads = match form {
+                    Form::ChatCompletions => chat_completions::chunks(good),
+                    Form::Messages => messages::events(good),
+                };
+                events(form, &payloads, None)
             }
-            (Content::Ok(good), Form::ChatCompletions) => {
-                Answer::json(200, chat_completions::body(good).to_string())
+            Content::Ok(good) => {
+                let body = match form {
+                    Form::ChatCompletions => chat_completions::body(good),
+                    Form::Messages => messages::body(good),
+                };
+                Answer::json(200, body.to_string())
             }
-            (Content::Given(answer), _) => answer.clone(),
-            (Content::Stream(payloads, end), form) => events(form, payloads, *end),
-            (Content::RawStream(body), _) => Answer::sse(body.as_str()),
-            (Content::Refused, _) => Answer::refused(),
+            Content::Given(answer) => answer.clone(),
+            Content::Stream(payloads, end) => events(form, payloads, *end),
+            Content::RawStream(body) => Answer::sse(body.as_str()),
+            Content::Refused => Answer::refused(),
         };
         answer.with_pause(self.delay)
     }
@@ -139,6 +148,7 @@ fn given(fields: &mut Fields<'_>) -> Result<Answer, Fault> {
 fn events(form: Form, payloads: &[Value], end: Option<End>) -> Answer {
     let (event, end_mark): (fn(&Value) -> String, &str) = match form {
         Form::ChatCompletions => (chat_completions::event, chat_completions::END_MARK),
+        Form::Messages => (messages::event, messages::END_MARK),
     };
     let answer = Answer::sse("").with_pieces(payloads.iter().map(event));
     match end {

@@ -86,7 +86,7 @@ mod tests {
         assert!(!taken(&selection, json!({"wire": "mcp-stdio", "input": {}})));
         assert!(!taken(
             &selection,
-            json!({"wire": "http-error", "input": {"dialect": "anthropic"}})
+            json!({"wire": "http-error", "input": {"dialect": "bedrock"}})
         ));
         assert!(taken(
             &selection,

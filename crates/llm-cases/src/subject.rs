@@ -3,14 +3,19 @@
 use crate::case::{Fault, Fields};
 use crate::form::Form;
 use crate::price;
-use llm_core::{CallContext, ChatDriver, ChatLayer, ChatRequest, Clock, Error, ModelId, Price, Reasoning};
-use llm_driver_openai::{ModelEntry, OpenAiConfig, OpenAiDriver};
+use llm_core::{
+    CallContext, ChatDriver, ChatLayer, ChatRequest, Clock, Error, ModelEntry, ModelId, Price, Reasoning,
+};
+use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
+use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
 use llm_driver_testkit::{Answer, ScriptedTransport, TestClock};
 use llm_http::Transport;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+/// Where the vendor is.
+const BASE_URL: &str = "http://vendor.example/v1";
 /// The model that every request asks for.
 const MODEL: &str = "demo-1";
 /// How long a call may take on the fake clock: only an answer that hangs ever takes so long.
@@ -96,6 +101,7 @@ impl Subject {
     pub(crate) fn over(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Subject, Error> {
         let driver: Arc<dyn ChatDriver> = match form {
             Form::ChatCompletions => Arc::new(openai_driver(setup, transport)?),
+            Form::Messages => Arc::new(claude_driver(setup, transport)?),
         };
         let clock = Arc::new(match setup.wall {
             Some(wall) => TestClock::starting_at(wall),
@@ -126,12 +132,20 @@ impl Subject {
 }
 
 fn openai_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<OpenAiDriver, Error> {
-    let mut config = OpenAiConfig::compatible("http://vendor.example/v1");
+    let mut config = OpenAiConfig::compatible(BASE_URL);
     config.extract_think_tags = setup.extract_think_tags;
     if let Some(price) = &setup.price {
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
     }
     OpenAiDriver::with_transport(config, transport)
+}
+
+fn claude_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<ClaudeDriver, Error> {
+    let mut config = ClaudeConfig::compatible(BASE_URL);
+    if let Some(price) = &setup.price {
+        config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
+    }
+    ClaudeDriver::with_transport(config, transport)
 }
 
 /// What is asked in every case: the answer is scripted, so only the model and the wish for thoughts matter.

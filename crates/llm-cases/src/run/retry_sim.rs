@@ -176,6 +176,7 @@ fn policy(policy: &Value, at: &str) -> Result<RetryPolicy, Fault> {
 fn asked(form: Form, request: &Value, at: &str) -> Result<(ChatRequest, bool), Fault> {
     let decoded = match form {
         Form::ChatCompletions => chat_completions::decode_request(request.to_string().as_bytes()),
+        Form::Messages => return Err(Fault::unsupported("requests in the form of Messages yet")),
     };
     let decoded = decoded.map_err(|error| Fault::malformed(format!("{at} is no request: {error}")))?;
     Ok((decoded.request, decoded.stream))

@@ -39,6 +39,40 @@ fn a_good_answer_comes_as_it_was_asked_for() {
 }
 
 #[test]
+fn messages_have_words_and_events_of_their_own() {
+    let good = scripted(json!({"ok": "fine", "finish_reason": "length", "usage": {"output_tokens": 9}}));
+    let body = |stream: bool| {
+        let answer = good.answer(Form::Messages, stream);
+        String::from_utf8(answer.body_bytes()).unwrap()
+    };
+    let plain: Value = serde_json::from_str(&body(false)).unwrap();
+    assert_eq!(plain["content"], json!([{"type": "text", "text": "fine"}]));
+    assert_eq!(plain["stop_reason"], "max_tokens");
+    assert_eq!(plain["usage"], json!({"output_tokens": 9}));
+    let stream = body(true);
+    let names: Vec<&str> = stream
+        .lines()
+        .filter_map(|line| line.strip_prefix("event: "))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop"
+        ]
+    );
+    let cut = scripted(json!({"stream": [{"type": "ping"}], "end": "eof"}));
+    assert_eq!(
+        cut.answer(Form::Messages, true).body_bytes(),
+        b"event: ping\ndata: {\"type\":\"ping\"}\n\n"
+    );
+}
+
+#[test]
 fn everything_else_comes_as_it_stands_there() {
     for stream in [false, true] {
         assert_eq!(

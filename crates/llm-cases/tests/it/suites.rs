@@ -42,9 +42,9 @@ fn what_the_first_issue_names_passes_without_leaving_anything_out() {
 }
 
 #[test]
-fn time_limits_and_retries_pass_as_far_as_there_is_a_driver() {
+fn time_limits_and_retries_pass_without_leaving_anything_out() {
     must_pass("cases", &["--kind", "timeouts"]);
-    must_pass("cases", &["--wire", "retry-sim", "--dialect", "openai"]);
+    must_pass("cases", &["--wire", "retry-sim"]);
 }
 
 #[test]
