@@ -209,9 +209,7 @@ impl<'s> Rewriter<'s> {
         out: &mut Map<String, Value>,
     ) -> Result<(), Flaw> {
         let mut properties = Map::new();
-        let mut listed = false;
         for (name, schemas) in all.properties()? {
-            listed = true;
             if schemas.contains(&&Value::Bool(false)) {
                 continue;
             }
@@ -236,7 +234,7 @@ impl<'s> Rewriter<'s> {
                 properties.insert((*name).to_owned(), json!({}));
             }
         }
-        if listed || !properties.is_empty() {
+        if all.field("properties").is_some() || !properties.is_empty() {
             out.insert("properties".to_owned(), Value::Object(properties));
         }
         if !required.is_empty() {
