@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use llm_suite::core::{Chain, Registry, Result};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -141,12 +142,12 @@ pub fn run(registry: Result<Registry>, arguments: impl Iterator<Item = OsString>
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the command line speaks to people")]
+/// Says something on standard error. Where nobody listens any more, that is no reason to stop.
 fn say_error(line: &str) {
-    eprintln!("{line}");
+    writeln!(std::io::stderr(), "{line}").ok();
 }
 
-#[expect(clippy::print_stdout, reason = "the command line speaks to people")]
+/// Says something on standard output, which may be closed too (`| head`).
 fn say(line: &str) {
-    println!("{line}");
+    writeln!(std::io::stdout(), "{line}").ok();
 }

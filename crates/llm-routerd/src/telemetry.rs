@@ -1,14 +1,27 @@
 //! Log lines to standard error, as text or as JSON.
 
+mod lines;
+
 use crate::config::{LogConfig, LogFormat, environment};
+use lines::Lines;
 use llm_suite::core::{Error, ErrorKind, Result};
 use tracing_subscriber::EnvFilter;
+
+/// Logging that was started. Dropped, it lets the last lines out.
+#[derive(Debug)]
+pub(crate) struct Telemetry(Lines);
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        self.0.flush_for_good();
+    }
+}
 
 /// Starts logging. `level` from the command line wins over `LLM_ROUTERD_LOG_LEVEL`, that over the file.
 ///
 /// # Errors
 /// `Config`, when a level is none.
-pub(crate) fn start(config: &LogConfig, level: Option<&str>) -> Result<()> {
+pub(crate) fn start(config: &LogConfig, level: Option<&str>) -> Result<Telemetry> {
     let level = level
         .map(str::to_owned)
         .or_else(|| environment::variable("LLM_ROUTERD_LOG_LEVEL"));
@@ -36,9 +49,15 @@ pub(crate) fn start(config: &LogConfig, level: Option<&str>) -> Result<()> {
     let filter = EnvFilter::try_new(directives).map_err(|error| {
         Error::new(ErrorKind::Internal, "the log filter cannot be made").with_source(error)
     })?;
+    let queue = Lines::to(std::io::stderr()).map_err(|error| {
+        Error::new(ErrorKind::Internal, "the log's writer thread cannot be started").with_source(error)
+    })?;
+    let writer = queue.clone();
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(move || writer.clone())
+        // it would report a closed standard error there, and panic over it in the middle of a call
+        .log_internal_errors(false)
         .with_target(true);
     // A second start in one process (tests) keeps the first.
     if json {
@@ -46,5 +65,5 @@ pub(crate) fn start(config: &LogConfig, level: Option<&str>) -> Result<()> {
     } else {
         lines.try_init().ok()
     };
-    Ok(())
+    Ok(Telemetry(queue))
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 pub(super) async fn run(args: &ServeArgs, registry: &Registry) -> Result<()> {
     let mut loaded = load(args).await?;
-    telemetry::start(&loaded.config.log, args.log_level.as_deref())?;
+    let _telemetry = telemetry::start(&loaded.config.log, args.log_level.as_deref())?;
     if let Some(port) = args.port {
         loaded.config.proxy.port = port;
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One row of `call_log`: one attempt, or the end of a request that no backend served.
+/// One row of `call_log`: an attempt that failed and let the next one be asked, or the end of a request.
 ///
 /// The columns are those of the daemon's specification (1.13). Names that end in `_est` held estimates in older
 /// daemons; here they hold what the vendor reported, and are absent where nobody did.
@@ -20,7 +20,7 @@ pub struct CallRow {
     pub chain_position: i64,
     /// How it ended.
     pub outcome: Outcome,
-    /// The kind of the error, for what failed.
+    /// The kind of the error, for what failed; `shutdown` where the daemon itself cut the call.
     pub error_type: Option<String>,
     /// Tokens that went in.
     pub prompt_tokens_est: Option<i64>,
@@ -56,15 +56,15 @@ pub enum Outcome {
     /// It served the answer.
     #[default]
     Pass,
-    /// It failed, and the next one was asked.
+    /// It failed in a way that let the next one be asked, whether or not there was one.
     Fallback,
     /// Every candidate failed or was skipped.
     Degraded,
-    /// The answer failed after its first content had reached the caller.
+    /// The answer failed after its first content had reached the caller, or was cut because the daemon stopped.
     Interrupted,
     /// The request was at fault, or failed in a way that no other backend could mend.
     Failed,
-    /// The caller went away.
+    /// The caller went away, or stopped reading.
     Cancelled,
     /// The caller's or the daemon's deadline passed.
     RequestDeadline,

@@ -88,6 +88,7 @@ fn what_does_not_fit_together_is_told_by_its_key() {
         refused(&format!("{BACKEND}{yaml}"), &words);
     }
     refused("", &["is empty"]);
+    refused(&format!("{BACKEND}{}", &BACKEND[10..]), &["uplicate"]);
     refused("backends: {}\n", &["backends", "at least one"]);
     refused("[1, 2", &["line"]);
     refused(

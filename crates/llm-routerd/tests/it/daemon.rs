@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
@@ -108,20 +109,32 @@ pub(crate) struct Daemon {
     pub(crate) address: SocketAddr,
     pub(crate) folder: TempDir,
     said: Arc<Mutex<String>>,
+    deaf: Arc<AtomicBool>,
+    slow: Arc<AtomicBool>,
     reader: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Daemon {
     /// Starts a `serve` and waits until it listens.
     pub(crate) async fn of(command: &mut Command, folder: TempDir) -> Daemon {
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
+        let deaf = Arc::new(AtomicBool::new(false));
+        let slow = Arc::new(AtomicBool::new(false));
         let (stderr, heard) = (child.stderr.take().unwrap(), said.clone());
+        let (stop, wait) = (deaf.clone(), slow.clone());
         let reader = std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 let mut heard = heard.lock().unwrap();
                 heard.push_str(&line);
                 heard.push('\n');
+                if stop.load(Ordering::SeqCst) {
+                    return;
+                }
+                while wait.load(Ordering::SeqCst) {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
             }
         });
         let mut daemon = Daemon {
@@ -129,6 +142,8 @@ impl Daemon {
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             folder,
             said,
+            deaf,
+            slow,
             reader: Some(reader),
         };
         let mut address = None;
@@ -151,6 +166,16 @@ impl Daemon {
     /// What it wrote to standard error so far.
     pub(crate) fn said(&self) -> String {
         self.said.lock().unwrap().clone()
+    }
+
+    /// From its next line on nobody reads its standard error, which is closed then.
+    pub(crate) fn stop_reading(&self) {
+        self.deaf.store(true, Ordering::SeqCst);
+    }
+
+    /// Its standard error stays open, and nobody reads it for a while.
+    pub(crate) fn pause_reading(&self, pause: bool) {
+        self.slow.store(pause, Ordering::SeqCst);
     }
 
     pub(crate) fn state(&self, file: &str) -> PathBuf {

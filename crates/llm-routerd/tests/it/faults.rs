@@ -124,11 +124,9 @@ async fn nobody_who_answers_is_a_502() {
     }
 }
 
+/// A daemon that waits a second for the first of these.
 async fn impatient(vendors: &[&llm_driver_testkit::FakeServer]) -> Daemon {
-    let mut setup = Setup::new(vendors);
-    for id in ["a", "b"].iter().take(vendors.len()) {
-        setup = setup.with(&format!("backends/{id}/timeout_seconds"), json!(1));
-    }
+    let setup = Setup::new(vendors).with("backends/a/timeout_seconds", json!(1));
     setup.start().await
 }
 

@@ -48,7 +48,7 @@ async fn the_head_goes_out_first_then_comments_then_the_content() {
 
 #[tokio::test]
 async fn falling_back_still_works_behind_the_head() {
-    let cloud = vendor([limited(1).with_pause(std::time::Duration::from_secs(2))]).await;
+    let cloud = vendor([limited(1).with_pause(std::time::Duration::from_secs(4))]).await;
     let local = vendor([streams(&["local"])]).await;
     let daemon = hasty(&[&cloud, &local]).start().await;
     let reply = daemon.chat_as("r-1", &ask_stream("role:main")).await;
@@ -63,7 +63,7 @@ async fn falling_back_still_works_behind_the_head() {
 
 #[tokio::test]
 async fn a_failure_behind_the_head_is_an_event_of_the_stream() {
-    let slow = std::time::Duration::from_secs(2);
+    let slow = std::time::Duration::from_secs(4);
     let cloud = vendor([
         limited(7).with_pause(slow),
         crate::vendor::fails(400, "invalid_request_error", "bad").with_pause(slow),

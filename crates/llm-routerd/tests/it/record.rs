@@ -199,6 +199,7 @@ async fn nothing_of_what_is_said_is_kept_anywhere() {
     .await;
     let daemon = Setup::new(&[&cloud])
         .with("routing", json!({ "record_decisions": "all" }))
+        .with_argument("--log-level=trace")
         .start()
         .await;
     for turn in 0..7 {

@@ -30,7 +30,7 @@ async fn refuses(daemon: &Daemon) {
 async fn a_running_stream_completes_while_nothing_new_is_taken() {
     let cloud = vendor([opened()
         .with_piece(text("first"))
-        .with_piece(pause(3))
+        .with_piece(pause(5))
         .with_piece(text(" last"))
         .with_piece(closing())])
     .await;
@@ -154,4 +154,44 @@ async fn nothing_recorded_is_lost_at_the_end() {
     daemon.terminate();
     let (code, _, folder) = daemon.ended().await;
     assert_eq!((code, outcomes(&folder).len()), (Some(0), 1_000));
+}
+
+/// Whoever read its log is gone: it serves on, and stops as ever.
+#[tokio::test]
+async fn a_log_that_nobody_reads_any_more_harms_nobody() {
+    let cloud = vendor([says("ok"), says("ok"), opened().with_piece(text("half"))]).await;
+    let daemon = Setup::new(&[&cloud]).start().await;
+    daemon.stop_reading();
+    for body in [ask("a"), ask_stream("nope"), ask("a"), ask_stream("a")] {
+        let reply = daemon.chat(&body).await;
+        assert!(matches!(reply.status(), 200 | 404));
+    }
+    daemon.terminate();
+    let (code, _, folder) = daemon.ended().await;
+    assert_eq!(code, Some(0));
+    let outcomes: Vec<_> = outcomes(&folder)
+        .into_iter()
+        .map(|(outcome, _)| outcome)
+        .collect();
+    assert_eq!(outcomes, ["pass", "pass", "interrupted"]);
+}
+
+/// Whoever reads its log is asleep: the pipe is full, and calls are served all the same.
+#[tokio::test]
+async fn a_log_that_nobody_reads_for_a_while_stops_nobody() {
+    let cloud = llm_driver_testkit::FakeServer::always(says("ok")).await.unwrap();
+    let daemon = Setup::new(&[&cloud]).start().await;
+    daemon.pause_reading(true);
+    let mut logged = 0;
+    while logged < 256 * 1024 {
+        // each call logs its id twice at least; a pipe holds 64 kB
+        let id = format!("r-{logged}-{}", "x".repeat(100));
+        assert_eq!(daemon.chat_as(&id, &ask("a")).await.status(), 200);
+        logged += 2 * id.len();
+    }
+    daemon.pause_reading(false);
+    daemon.terminate();
+    let (code, said, _) = daemon.ended().await;
+    assert_eq!(code, Some(0));
+    assert!(said.contains("stopping"), "the last lines came out");
 }
