@@ -6,6 +6,7 @@ pub mod chat;
 pub mod clock;
 pub mod codec;
 pub mod context;
+mod day;
 pub mod driver;
 pub mod embedding;
 pub mod error;

@@ -3,7 +3,6 @@
 mod catalog;
 mod entry;
 mod nearest;
-mod shutdown;
 mod table;
 
 pub use catalog::{ShippedCatalog, ShippedModel};
@@ -205,7 +204,7 @@ impl ResolvedModel {
     /// Has its announced end come? Unknown ends have not.
     pub fn has_ended(&self, now: SystemTime) -> bool {
         let day = self.deprecated_on.as_deref();
-        day.is_some_and(|day| shutdown::has_passed(day, now))
+        day.is_some_and(|day| crate::day::has_begun(day, now))
     }
 
     /// Does this model answer this feature with an error?

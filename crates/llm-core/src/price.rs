@@ -1,9 +1,13 @@
 //! What calls cost, in whole numbers: prices in nano-dollars per million tokens, costs in pico-dollars,
 //! rounded once. Unknown is not zero: a call whose price is not known has no cost, not a cost of nothing.
 
+mod times;
+
 use crate::chat::Usage;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+pub use times::{HourSpan, NextPrice, OffPeak, UtcWindow};
 
 /// The prices of a model.
 ///
@@ -26,6 +30,12 @@ pub struct Price {
     /// Rates of long prompts: the last tier whose bound the input exceeds holds for the whole request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<PriceTier>,
+    /// Rates of certain hours, instead of the usual ones: see [`Price::at`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_peak: Option<OffPeak>,
+    /// Rates that were announced for a later day: see [`Price::at`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_prices: Option<NextPrice>,
     /// Transcription: nano-dollars for a minute of sound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio_per_minute: Option<u64>,
@@ -89,6 +99,18 @@ impl Rates {
             cache_write_long: over.cache_write_long.or(self.cache_write_long),
         }
     }
+
+    /// Without the fields that other rates state.
+    fn without(self, stated: Rates) -> Rates {
+        let unless = |stated: Option<u64>, rate: Option<u64>| rate.filter(|_| stated.is_none());
+        Rates {
+            input: unless(stated.input, self.input),
+            output: unless(stated.output, self.output),
+            cached_input: unless(stated.cached_input, self.cached_input),
+            cache_write: unless(stated.cache_write, self.cache_write),
+            cache_write_long: unless(stated.cache_write_long, self.cache_write_long),
+        }
+    }
 }
 
 /// Rates of prompts longer than a bound.
@@ -135,6 +157,16 @@ impl Price {
             self.tiers = over.tiers;
         }
         self.audio_per_minute = over.audio_per_minute.or(self.audio_per_minute);
+        // A rate that is stated holds at all times, unless other times are stated too.
+        let timed = [
+            self.off_peak.as_mut().map(|times| &mut times.rates),
+            self.next_prices.as_mut().map(|times| &mut times.rates),
+        ];
+        for rates in timed.into_iter().flatten() {
+            *rates = rates.without(over.rates);
+        }
+        self.off_peak = over.off_peak.or(self.off_peak);
+        self.next_prices = over.next_prices.or(self.next_prices);
         self
     }
 

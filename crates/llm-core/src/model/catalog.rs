@@ -23,6 +23,8 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub struct ShippedCatalog {
     json: &'static str,
+    /// Do moving aliases have prices of their own?
+    priced_aliases: bool,
     parsed: OnceLock<Option<Vec<ShippedModel>>>,
 }
 
@@ -65,8 +67,17 @@ impl ShippedCatalog {
     pub const fn new(json: &'static str) -> Self {
         ShippedCatalog {
             json,
+            priced_aliases: false,
             parsed: OnceLock::new(),
         }
+    }
+
+    /// With the prices of moving aliases (`…-latest`): for a vendor who states them. Without, they are unknown, since
+    /// what such a name costs changes with what it stands for.
+    #[must_use]
+    pub const fn with_priced_aliases(mut self) -> Self {
+        self.priced_aliases = true;
+        self
     }
 
     /// All models in it.
@@ -74,7 +85,9 @@ impl ShippedCatalog {
     /// # Errors
     /// `Internal`, when it is no catalogue.
     pub fn models(&self) -> Result<&[ShippedModel]> {
-        let parsed = self.parsed.get_or_init(|| parse(self.json).ok());
+        let parsed = self
+            .parsed
+            .get_or_init(|| parse(self.json, self.priced_aliases).ok());
         parsed.as_deref().ok_or_else(|| {
             let message =
                 "the shipped model catalogue cannot be read; make it again with `cargo xtask catalog`";
@@ -83,16 +96,17 @@ impl ShippedCatalog {
     }
 }
 
-fn parse(json: &str) -> serde_json::Result<Vec<ShippedModel>> {
+fn parse(json: &str, priced_aliases: bool) -> serde_json::Result<Vec<ShippedModel>> {
     #[derive(Deserialize)]
     struct Document {
         models: Vec<Map<String, Value>>,
     }
     let document: Document = serde_json::from_str(json)?;
-    document.models.into_iter().map(shipped).collect()
+    let rows = document.models.into_iter();
+    rows.map(|row| shipped(row, priced_aliases)).collect()
 }
 
-fn shipped(row: Map<String, Value>) -> serde_json::Result<ShippedModel> {
+fn shipped(row: Map<String, Value>, priced_aliases: bool) -> serde_json::Result<ShippedModel> {
     #[derive(Deserialize)]
     struct Row {
         id: ModelId,
@@ -111,8 +125,8 @@ fn shipped(row: Map<String, Value>) -> serde_json::Result<ShippedModel> {
         deprecated_on: Option<String>,
     }
     let known = Row::deserialize(&row)?;
-    // What a moving alias costs changes with what it stands for.
-    let priced = known.price != Price::default() && !known.id.as_str().ends_with("-latest");
+    let moving = known.id.as_str().ends_with("-latest");
+    let priced = known.price != Price::default() && (priced_aliases || !moving);
     let words = known.capabilities.iter().filter_map(|word| capability_of(word));
     let mut model = ResolvedModel::unknown(known.id)
         .with_capabilities(Capabilities::only(words.chain([Capability::Streaming])))
@@ -199,6 +213,13 @@ mod tests {
         assert_eq!(model.rejects, [Knob::Sampling, Knob::Prefill]);
         assert_eq!(model.ignores, [Knob::ThinkingOff]);
         assert_eq!(model.deprecated_on.as_deref(), Some("2027-01-01"));
+    }
+
+    #[test]
+    fn a_vendor_may_price_its_aliases() {
+        let row = r#"{"models": [{"id":"big-latest","mode":"chat","input":5,"capabilities":[]}]}"#;
+        let priced = ShippedCatalog::new(row).with_priced_aliases();
+        assert!(priced.models().unwrap()[0].model.price.is_some());
     }
 
     #[test]

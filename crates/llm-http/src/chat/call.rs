@@ -47,8 +47,8 @@ impl EncodedChat {
         self
     }
 
-    /// Another price than the model's usual one, for this call: off-peak hours for example. `None`: nobody knows
-    /// what it costs.
+    /// Another price than the model's usual one, for this call: that of another class of service for example. `None`:
+    /// nobody knows what it costs. (Off-peak hours and announced prices are part of a price.)
     pub fn with_price(mut self, price: Option<Price>) -> Self {
         self.price = Some(price);
         self
@@ -169,7 +169,7 @@ impl<'c> ChatCall<'c> {
         if let (Some(name), Some(key)) = (self.api.idempotency_header(), self.cx.idempotency_key()) {
             http = http.with_header(name, key)?;
         }
-        let cost = CostRule::new(self.request, &self.model, encoded.price);
+        let cost = CostRule::new(self.request, &self.model, encoded.price, self.cx.clock().wall());
         let limits = self.api.limits();
         let reading = Reading::new(encoded.codec, limits, http.body.clone(), warnings, cost);
         Ok((http, reading))

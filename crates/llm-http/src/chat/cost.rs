@@ -1,6 +1,7 @@
 //! What a call costs, where the vendor does not say it.
 
 use llm_core::{Capability, ChatRequest, Price, ResolvedModel, Usage, capability};
+use std::time::SystemTime;
 
 /// What the cost depends on beside the usage.
 #[derive(Debug)]
@@ -12,8 +13,14 @@ pub(super) struct CostRule {
 }
 
 impl CostRule {
-    /// `instead` goes before the model's usual price.
-    pub(super) fn new(request: &ChatRequest, model: &ResolvedModel, instead: Option<Option<Price>>) -> Self {
+    /// `instead` goes before the model's usual price. Prices that depend on the hour or the day are those of `now`, when
+    /// the call is sent.
+    pub(super) fn new(
+        request: &ChatRequest,
+        model: &ResolvedModel,
+        instead: Option<Option<Price>>,
+        now: SystemTime,
+    ) -> Self {
         // Sound is counted in tokens of another price, which no catalogue row has.
         let hears = capability::needs(request).contains(&Capability::AudioInput);
         let price = match instead {
@@ -21,7 +28,7 @@ impl CostRule {
             None => model.price.clone().filter(|_| !hears),
         };
         CostRule {
-            price,
+            price: price.map(|price| price.at(now)),
             asked_tier: request.service_tier.clone(),
         }
     }
@@ -30,7 +37,10 @@ impl CostRule {
     /// other prices.
     pub(super) fn apply(&self, usage: &mut Usage, served_tier: Option<&str>) {
         let tier = served_tier.or(self.asked_tier.as_deref()).unwrap_or("default");
-        let standard = !matches!(tier, "flex" | "priority" | "fast" | "scale" | "batch");
+        let standard = !matches!(
+            tier,
+            "flex" | "priority" | "fast" | "scale" | "batch" | "performance"
+        );
         if usage.cost.is_none() && standard {
             usage.cost = self.price.as_ref().and_then(|price| price.cost(usage));
         }

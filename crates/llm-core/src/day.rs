@@ -1,9 +1,9 @@
-//! Has a model's announced end passed?
+//! Days that were announced: the end of a model, the beginning of a price.
 
 use std::time::{Duration, SystemTime};
 
 /// Has this day (`YYYY-MM-DD`) begun? A day that cannot be read has not.
-pub(super) fn has_passed(day: &str, now: SystemTime) -> bool {
+pub(crate) fn has_begun(day: &str, now: SystemTime) -> bool {
     seconds_until(day).is_some_and(|seconds| now >= SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
@@ -55,10 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn an_end_has_passed_once_its_day_begins() {
+    fn a_day_has_begun_at_its_midnight() {
         let day = SystemTime::UNIX_EPOCH + Duration::from_secs(20_786 * 86_400);
-        assert!(has_passed("2026-11-29", day));
-        assert!(!has_passed("2026-11-29", day - Duration::from_secs(1)));
-        assert!(!has_passed("no day", day));
+        assert!(has_begun("2026-11-29", day));
+        assert!(!has_begun("2026-11-29", day - Duration::from_secs(1)));
+        assert!(!has_begun("no day", day));
     }
 }
