@@ -130,7 +130,7 @@ pub(crate) fn for_caller(error: &Error) -> Error {
         | ErrorKind::NoEligibleCandidate
         | ErrorKind::ContextLength
         | ErrorKind::ContentFilter
-        | ErrorKind::Cancelled => return error.clone(),
+        | ErrorKind::Cancelled => return without_the_plan(error),
         ErrorKind::RateLimit => "every backend that could serve this is rate limited; come back later",
         ErrorKind::QuotaExhausted => "the quota of every backend that could serve this is used up",
         ErrorKind::Overloaded | ErrorKind::Rejected => {
@@ -146,6 +146,20 @@ pub(crate) fn for_caller(error: &Error) -> Error {
         .clone()
         .with_message(shown)
         .with_vendor(VendorFacts::default())
+}
+
+/// A fault of the caller's, in the words of the attempt that found it: that it was the last of a plan is our business.
+fn without_the_plan(error: &Error) -> Error {
+    let mut failures = error
+        .attempts()
+        .iter()
+        .rev()
+        .filter_map(|attempt| attempt.failure.as_ref());
+    let found = failures.find(|failure| failure.kind == error.kind());
+    match found {
+        Some(failure) if error.is_exhausted() => error.clone().with_message(failure.message.as_str()),
+        _ => error.clone(),
+    }
 }
 
 pub(crate) fn json(status: StatusCode, body: impl Into<Body>) -> Response {

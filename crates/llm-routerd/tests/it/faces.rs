@@ -269,3 +269,21 @@ async fn a_request_id_is_taken_over_when_it_is_fit_and_made_otherwise() {
     connection.send("GET", "/nowhere", &[], b"").await;
     assert!(id(&connection.reply().await).starts_with("req-"));
 }
+
+/// A vendor that does not stream, and one whose stream comes byte by byte or with an event larger than any buffer.
+#[tokio::test]
+async fn odd_framing_of_the_vendor_is_not_the_callers_matter() {
+    let large = "w".repeat(3 * 1024 * 1024);
+    let cloud = vendor([
+        says("whole at once"),
+        streams(&["dripping ", "wet"]).bytewise(),
+        streams(&[&large]),
+    ])
+    .await;
+    let daemon = Setup::new(&[&cloud]).start().await;
+    for expected in ["whole at once", "dripping wet", &large] {
+        let reply = daemon.chat_as("r-1", &ask_stream("a")).await;
+        assert!(reply.streamed_text() == expected, "{}", reply.events().len());
+        assert_eq!(reply.events().last().unwrap(), "[DONE]");
+    }
+}

@@ -123,6 +123,12 @@ async fn the_callers_own_faults_stop_the_walk_and_count_for_nobody() {
         (reply.status(), reply.error_code()),
         (400, json!("context_length_exceeded"))
     );
+    let said = reply.text();
+    assert!(said.contains("maximum context length is 8 tokens"), "{said}");
+    assert!(
+        !said.contains("candidate") && !said.contains("model-of-a"),
+        "{said}"
+    );
     // no backend is left with a larger window
     assert_eq!(
         daemon.log("r-long").await,
