@@ -159,6 +159,11 @@ impl Fields {
         }
     }
 
+    /// Everything that was not taken yet, for objects that are kept as they came.
+    pub(crate) fn take_all(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.map)
+    }
+
     /// Drops fields that mean nothing here.
     pub(crate) fn ignore(&mut self, keys: &[&str]) {
         for key in keys {

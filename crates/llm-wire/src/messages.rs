@@ -4,10 +4,14 @@
 //! package 2.14).
 
 mod decode_error;
+mod decode_request;
 mod decode_response;
 mod decode_stream;
 pub mod dialect;
+mod encode_error;
 mod encode_request;
+mod encode_response;
+mod encode_stream;
 mod request_types;
 mod types;
 
@@ -15,10 +19,14 @@ use llm_core::{VendorId, WireFormatId};
 
 pub use crate::decode_options::DecodeOptions;
 pub use decode_error::decode_error;
+pub use decode_request::{DecodedRequest, decode_count_request, decode_invoke_request, decode_request};
 pub use decode_response::decode_response;
 pub use decode_stream::StreamDecoder;
 pub use dialect::Dialect;
+pub use encode_error::encode_error;
 pub use encode_request::{EncodedRequest, encode_request};
+pub use encode_response::{EncodeOptions, encode_response};
+pub use encode_stream::StreamEncoder;
 
 /// The name of this format in raw mode.
 pub const FORMAT: WireFormatId = WireFormatId::new("messages");

@@ -232,13 +232,17 @@ impl<'a> Encoding<'a> {
 /// Does it cite anything, at any depth?
 fn cites(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => fields.iter().any(|(name, value)| {
-            let here = name == "citations" && value.as_array().is_some_and(|list| !list.is_empty());
-            here || cites(value)
-        }),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| (name == "citations" && is_list(value)) || cites(value)),
         Value::Array(items) => items.iter().any(cites),
         _ => false,
     }
+}
+
+/// Is it a list that holds something?
+fn is_list(value: &Value) -> bool {
+    value.as_array().is_some_and(|list| !list.is_empty())
 }
 
 #[cfg(test)]

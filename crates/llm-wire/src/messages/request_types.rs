@@ -94,6 +94,8 @@ pub(crate) enum BlockBody<'a> {
         content: Vec<WireBlock<'a>>,
         is_error: bool,
     },
+    /// A thought that nobody signed. Only in answers.
+    Thought(&'a str),
     /// A block of the vendor's own, as it came.
     Own(&'a Map<String, Value>),
 }
@@ -159,6 +161,11 @@ impl Serialize for WireBlock<'_> {
                 if *is_error {
                     map.serialize_entry("is_error", is_error)?;
                 }
+            }
+            BlockBody::Thought(text) => {
+                map.serialize_entry("type", "thinking")?;
+                map.serialize_entry("thinking", text)?;
+                map.serialize_entry("signature", "")?;
             }
             BlockBody::Own(fields) => serialize_own::<S>(Some(*fields), &[], &mut map)?,
         }

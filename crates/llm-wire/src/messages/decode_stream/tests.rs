@@ -9,11 +9,10 @@ fn replay(data: Value) -> Replay {
 }
 
 fn options(include: bool) -> DecodeOptions {
-    let options = DecodeOptions {
+    DecodeOptions {
         include_reasoning: include,
         ..DecodeOptions::default()
-    };
-    options
+    }
 }
 
 /// Feeds events, named by their type, and reads what came of them, finished or not.

@@ -136,7 +136,11 @@ impl<'a> Encoding<'a> {
     }
 
     /// What this vendor wants back; `foreign` is set where another one does.
-    fn own_fields(&self, replay: Option<&'a Replay>, foreign: &mut bool) -> Option<&'a Map<String, Value>> {
+    pub(super) fn own_fields(
+        &self,
+        replay: Option<&'a Replay>,
+        foreign: &mut bool,
+    ) -> Option<&'a Map<String, Value>> {
         let replay = replay?;
         if replay.origin.vendor != self.dialect.vendor {
             *foreign = true;

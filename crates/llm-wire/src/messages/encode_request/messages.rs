@@ -155,7 +155,10 @@ impl<'a> Encoding<'a> {
                 ContentPart::CachePoint(point) => conversation.mark(point.ttl),
                 ContentPart::Text(text) if message.role != Role::Tool => {
                     if !text.text.is_empty() {
-                        conversation.add("user", WireBlock::text(text.text.as_str()));
+                        let own = self.own_fields(text.replay.as_ref(), &mut false);
+                        self.old_rules |= own.is_some_and(|own| own.values().any(super::is_list));
+                        let text = text.text.as_str().into();
+                        conversation.add("user", BlockBody::Text { text, own }.into());
                     }
                 }
                 ContentPart::Opaque(piece) => {

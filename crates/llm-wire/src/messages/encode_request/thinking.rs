@@ -38,14 +38,11 @@ impl<'a> Encoding<'a> {
             on: self.rule.thinks_by_default,
             ..Thought::default()
         };
+        // takes the place of the neutral wish as a whole; an effort of one's own stands in `output_config`
         if let Some(own) = bag.value("thinking") {
             let kind = own.get("type").and_then(Value::as_str);
             thought.on = kind.is_some_and(|kind| kind != "disabled");
             thought.budget = kind == Some("enabled");
-            thought.effort = match asked {
-                Some(ReasoningEffort::None) | None => None,
-                Some(level) => self.effort_word(level),
-            };
             return Ok(thought);
         }
         if self.model.capabilities.support(Capability::Reasoning) == Support::No {

@@ -221,7 +221,7 @@ fn the_callers_own_thinking_comes_first() {
     let own = json!({"type": "enabled", "budget_tokens": 5_000});
     let request = asking(Effort::High, true).with_vendor_option(ANTHROPIC, "thinking", own.clone());
     let (thinking, effort, _, _) = sent_for("claude-opus-4-6", &request);
-    assert_eq!((thinking, effort), (own, json!("high")));
+    assert_eq!((thinking, effort), (own, Value::Null));
     let forced = with_tool(request).with_tool_choice(ToolChoice::Required);
     let (choice, warned) = field("claude-haiku-4-5", &forced, "tool_choice");
     assert_eq!(
