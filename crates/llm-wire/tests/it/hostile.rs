@@ -77,7 +77,7 @@ fn read_stream(dialect: &Dialect, options: DecodeOptions, body: &[u8]) {
 }
 
 /// A few bytes changed, left out or doubled.
-fn mutate(mut body: Vec<u8>, changes: &[(Index, u8, u8)]) -> Vec<u8> {
+pub(crate) fn mutate(mut body: Vec<u8>, changes: &[(Index, u8, u8)]) -> Vec<u8> {
     for (place, what, byte) in changes {
         if body.is_empty() {
             break;
@@ -95,13 +95,13 @@ fn mutate(mut body: Vec<u8>, changes: &[(Index, u8, u8)]) -> Vec<u8> {
     body
 }
 
-fn changes() -> impl Strategy<Value = Vec<(Index, u8, u8)>> {
+pub(crate) fn changes() -> impl Strategy<Value = Vec<(Index, u8, u8)>> {
     let byte = prop_oneof![any::<u8>(), select(b"{}[]\",:\\0-n".to_vec())];
     vec((any::<Index>(), any::<u8>(), byte), 0..5)
 }
 
 /// Puts other JSON in some place of a document.
-fn replace(value: &mut Value, path: &[Index], with: Value) {
+pub(crate) fn replace(value: &mut Value, path: &[Index], with: Value) {
     let inner = path.split_first().and_then(|(step, rest)| match &mut *value {
         Value::Object(fields) if !fields.is_empty() => {
             let key = fields.keys().nth(step.index(fields.len())).unwrap().clone();

@@ -5,6 +5,7 @@
 
 mod answers;
 mod frames;
+mod gemini;
 mod hostile;
 mod neutral;
 mod requests;

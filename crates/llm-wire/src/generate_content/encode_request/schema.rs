@@ -168,7 +168,10 @@ impl<'s> Rewriter<'s> {
                     out.insert(name.to_owned(), self.schema(value, depth + 1)?);
                 }
                 "prefixItems" | "anyOf" | "oneOf" => {
-                    out.insert(name.to_owned(), self.schemas(value, depth)?);
+                    let schemas = self.schemas(value, depth)?;
+                    if schemas.as_array().is_some_and(|schemas| !schemas.is_empty()) {
+                        out.insert(name.to_owned(), schemas);
+                    }
                 }
                 _ => self.copy(name, value, &mut out)?,
             }

@@ -1,4 +1,5 @@
 mod history;
+mod media;
 mod options;
 
 use super::*;

@@ -47,9 +47,12 @@ impl<'s> Rewriter<'s> {
                     alternatives.push(json!({"type": "null"}));
                 }
             }
-            ([kind], Some(values)) if nullable && free => {
-                let alternatives = json!([{"type": kind, "enum": values}, {"type": "null"}]);
-                out.insert("anyOf".to_owned(), alternatives);
+            (kinds @ ([] | [_]), Some(values)) if nullable && free => {
+                let mut alternative = json!({"enum": values});
+                if let [kind] = kinds {
+                    alternative = json!({"type": kind, "enum": values});
+                }
+                out.insert("anyOf".to_owned(), json!([alternative, {"type": "null"}]));
             }
             (several @ [_, _, ..], values) if free => {
                 let mut alternatives: Vec<_> = several
@@ -60,11 +63,16 @@ impl<'s> Rewriter<'s> {
                     alternatives.push(json!({"type": "null"}));
                 }
                 out.retain(|name, _| !several.iter().any(|kind| belongs_to(name, kind)));
-                out.insert("anyOf".to_owned(), alternatives.into());
+                if let (true, Some(values)) = (alternatives.is_empty(), values) {
+                    // values of none of the types: nothing fits, and the schema says so itself
+                    out.insert("enum".to_owned(), values.into());
+                } else {
+                    out.insert("anyOf".to_owned(), alternatives.into());
+                }
             }
             (kinds, values) => {
                 let mut kinds: Vec<Value> = kinds.iter().map(|kind| json!(kind)).collect();
-                if nullable {
+                if nullable && !kinds.is_empty() {
                     kinds.push(json!("null"));
                 }
                 if let [kind] = kinds.as_slice() {
