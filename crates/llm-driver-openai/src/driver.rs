@@ -1,6 +1,5 @@
 //! The driver: the only file of this crate that waits for anything.
 
-use crate::codec::ChatCompletions;
 use crate::config::OpenAiConfig;
 use crate::dialect::dialect_of;
 use crate::models::models;
@@ -12,7 +11,7 @@ use llm_core::{
 use llm_http::{
     AuthScheme, ChatCall, Credential, EncodedChat, ReqwestTransport, Transport, VendorApi, parse_model_list,
 };
-use llm_wire::chat_completions::{Dialect, decode_error, encode_request};
+use llm_wire::chat_completions::{ChatCompletionsCodec, Dialect, decode_error, encode_request};
 use std::sync::Arc;
 
 /// Speaks Chat Completions with OpenAI or any compatible host. One value serves any number of calls at once.
@@ -85,7 +84,7 @@ impl OpenAiDriver {
     fn encode(&self, request: &ChatRequest, model: &ResolvedModel, stream: bool) -> Result<EncodedChat> {
         let encoded = encode_request(&self.dialect, model, request, stream)?;
         let http = self.api.post_json("/chat/completions", encoded.body)?;
-        let codec = ChatCompletions::new(&self.dialect, request);
+        let codec = ChatCompletionsCodec::new(&self.dialect, request);
         Ok(EncodedChat::new(http, codec).with_warnings(encoded.warnings))
     }
 }

@@ -7,10 +7,8 @@
 mod tests;
 
 use crate::config::OpenAiConfig;
-use llm_core::model::{Knob, ShippedCatalog};
-use llm_core::{
-    Capability, ModelId, ModelTable, ReasoningEffort, ResolvedModel, Result, Support, UnknownModels,
-};
+use llm_core::model::ShippedCatalog;
+use llm_core::{ModelId, ModelTable, Result, UnknownModels};
 use llm_wire::chat_completions::Dialect;
 
 /// The model of requests that name none, at OpenAI: the cheapest current one with a published price.
@@ -35,37 +33,9 @@ pub(crate) fn models(config: &OpenAiConfig, dialect: &Dialect) -> Result<ModelTa
             );
             table = match shipped.why_not_chat().or(responses_only) {
                 Some(why) => table.with_refused(shipped.model.id.clone(), why),
-                None => table.with_model(with_endpoint(shipped.model.clone(), dialect)),
+                None => table.with_model(dialect.with_endpoint_facts(shipped.model.clone())),
             };
         }
     }
-    Ok(table.with_entries(&config.models, |model| with_endpoint(model, dialect)))
-}
-
-/// Adds what the endpoint takes of this model, so that a router sees it before a request is made.
-fn with_endpoint(mut model: ResolvedModel, dialect: &Dialect) -> ResolvedModel {
-    let rule = dialect.rule_of(&model);
-    if let Some(efforts) = rule.efforts {
-        model.efforts = Some(efforts.to_vec());
-    }
-    let efforts = model.efforts.as_deref();
-    let always_thinks =
-        rule.reasons && efforts.is_some_and(|efforts| !efforts.contains(&ReasoningEffort::None));
-    if always_thinks {
-        model.rejects.push(Knob::ThinkingOff);
-        if !rule.sampling_with_reasoning {
-            model.rejects.push(Knob::Sampling);
-        }
-        if !rule.tools_with_reasoning && model.capabilities.support(Capability::Tools) != Support::No {
-            model.capabilities = without_tools(model.capabilities);
-        }
-    }
-    model
-}
-
-/// A model that never stops thinking, at an endpoint that takes tools only without thought.
-fn without_tools(capabilities: llm_core::Capabilities) -> llm_core::Capabilities {
-    capabilities
-        .with(Capability::Tools, false)
-        .with(Capability::ParallelTools, false)
+    Ok(table.with_entries(&config.models, |model| dialect.with_endpoint_facts(model)))
 }

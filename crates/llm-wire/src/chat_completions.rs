@@ -3,6 +3,7 @@
 //! Source: `openai-chat.md` of the project's wire notes, state of 2026-11-29 (client package 3.57).
 
 mod calls;
+mod codec;
 mod decode_error;
 mod decode_request;
 mod decode_response;
@@ -18,6 +19,7 @@ mod types;
 
 use llm_core::WireFormatId;
 
+pub use codec::ChatCompletionsCodec;
 pub use decode_error::decode_error;
 pub use decode_request::{DecodedRequest, decode_request};
 pub use decode_response::decode_response;

@@ -1,7 +1,11 @@
 use super::*;
 use crate::dialect::dialect_of;
+use llm_core::model::Knob;
 use llm_core::price::Rates;
-use llm_core::{Capabilities, Capability, DriverId, ErrorKind, ModelEntry, ModelLimits, Price, VendorId};
+use llm_core::{
+    Capabilities, Capability, DriverId, ErrorKind, ModelEntry, ModelLimits, Price, ReasoningEffort,
+    ResolvedModel, Support, VendorId,
+};
 use std::sync::Arc;
 
 fn models(config: &OpenAiConfig) -> ModelTable {

@@ -1,6 +1,7 @@
 //! What the vendors of this format do differently, as plain data.
 
 mod deepseek;
+mod endpoint;
 mod groq;
 mod kimi;
 mod messages;

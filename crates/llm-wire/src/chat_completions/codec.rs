@@ -1,37 +1,47 @@
-//! Chat Completions as [`ChatCall`](llm_http::ChatCall) reads it: the pairing of the format's decoder with its
-//! framing.
+//! This format as whoever carries the bytes reads it: the pairing of the decoder with its framing.
 
+use super::{DecodeOptions, Dialect, StreamDecoder, decode_error, decode_response};
+use crate::frame::{SseDecoder, SseItem};
 use llm_core::Result;
 use llm_core::{
     AnswerDecoder, ChatCodec, ChatEvent, ChatRequest, ChatResponse, Error, Framing, Phase, ResponseMeta,
 };
-use llm_wire::chat_completions::{DecodeOptions, Dialect, StreamDecoder, decode_error, decode_response};
-use llm_wire::frame::{SseDecoder, SseItem};
 
-/// The answers to one request in one dialect.
+/// The answers to one request in one dialect, for [`ChatCodec`]'s users.
+///
+/// ```
+/// use llm_core::{ChatCodec, ChatRequest, ResponseMeta};
+/// use llm_wire::chat_completions::{ChatCompletionsCodec, Dialect};
+/// let codec = ChatCompletionsCodec::new(&Dialect::groq(), &ChatRequest::user("hi"));
+/// let body = br#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}"#;
+/// assert_eq!(codec.decode_response(ResponseMeta::default(), body)?.text(), "Hello");
+/// # Ok::<(), llm_core::Error>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct ChatCompletions {
+pub struct ChatCompletionsCodec {
     dialect: Dialect,
-    include_reasoning: bool,
+    /// What is known of the request; the facts of the call come later.
+    options: DecodeOptions,
 }
 
-impl ChatCompletions {
-    pub(crate) fn new(dialect: &Dialect, request: &ChatRequest) -> Self {
-        ChatCompletions {
+impl ChatCompletionsCodec {
+    /// For the answers to this request.
+    pub fn new(dialect: &Dialect, request: &ChatRequest) -> Self {
+        ChatCompletionsCodec {
             dialect: dialect.clone(),
-            include_reasoning: request.includes_reasoning(),
+            options: DecodeOptions::new(request, ResponseMeta::default()),
         }
     }
 
     fn options(&self, meta: ResponseMeta) -> DecodeOptions {
-        let mut options = DecodeOptions::default();
-        options.include_reasoning = self.include_reasoning;
-        options.meta = meta;
-        options
+        DecodeOptions {
+            meta,
+            ..self.options.clone()
+        }
     }
 }
 
-impl ChatCodec for ChatCompletions {
+impl ChatCodec for ChatCompletionsCodec {
     fn decoder(&self, _: Framing, meta: ResponseMeta, max_frame_bytes: usize) -> Box<dyn AnswerDecoder> {
         Box::new(EventStream {
             frames: SseDecoder::new(max_frame_bytes),
