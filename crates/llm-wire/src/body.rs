@@ -11,6 +11,8 @@ pub(crate) struct Body<'a, F> {
     pub(crate) fields: Vec<(&'a str, F)>,
     /// Takes the place of fields; null leaves a field out.
     pub(crate) patch: Option<&'a Map<String, Value>>,
+    /// Objects that are patched inside, field by field, instead of being replaced.
+    inside: Vec<&'a str>,
 }
 
 impl<'a, F> Body<'a, F> {
@@ -18,6 +20,7 @@ impl<'a, F> Body<'a, F> {
         Body {
             fields: Vec::with_capacity(16),
             patch,
+            inside: Vec::new(),
         }
     }
 
@@ -28,6 +31,21 @@ impl<'a, F> Body<'a, F> {
         }
     }
 
+    /// Adds an object, unless there is nothing in it. A patch of it takes the place of its fields.
+    pub(crate) fn add_object(&mut self, name: &'a str, mut object: Body<'a, F>)
+    where
+        Body<'a, F>: Into<F>,
+    {
+        if object.fields.is_empty() || self.has(name) {
+            return;
+        }
+        object.patch = self.patch.and_then(|patch| patch.get(name)?.as_object());
+        if object.patch.is_some() {
+            self.inside.push(name);
+        }
+        self.add(name, object);
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|(there, _)| *there == name)
     }
@@ -35,13 +53,14 @@ impl<'a, F> Body<'a, F> {
 
 impl<F: Serialize> Serialize for Body<'_, F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let patched = |name: &str| self.patch.is_some_and(|patch| patch.contains_key(name));
+        let inside = |name: &str| self.inside.contains(&name);
+        let patched = |name: &str| self.patch.is_some_and(|patch| patch.contains_key(name)) && !inside(name);
         let mut map = serializer.serialize_map(None)?;
         for (name, field) in self.fields.iter().filter(|(name, _)| !patched(name)) {
             map.serialize_entry(name, field)?;
         }
         for (name, value) in self.patch.into_iter().flatten() {
-            if !value.is_null() {
+            if !value.is_null() && !inside(name) {
                 map.serialize_entry(name, value)?;
             }
         }

@@ -14,7 +14,6 @@ mod encode_request;
 mod encode_response;
 mod encode_stream;
 mod request_types;
-mod think;
 mod types;
 
 use llm_core::WireFormatId;

@@ -17,6 +17,7 @@ mod json_text;
 mod lenient;
 mod option_key;
 mod retry_hint;
+mod think;
 mod tool_names;
 
 pub use decode_options::DecodeOptions;

@@ -8,10 +8,10 @@ mod usage;
 use super::calls::Calls;
 use super::decode_error::decode_error;
 use super::dialect::{Dialect, Prefill};
-use super::think::{Split, ThinkSplitter};
 use super::types::AnswerDocument;
 pub use crate::decode_options::DecodeOptions;
 use crate::lenient;
+use crate::think::{Split, ThinkSplitter};
 use beginning::Beginning;
 use llm_core::{
     BlockKind, ChatEvent, Delta, Error, ErrorKind, FinishKind, FinishReason, Phase, ResponseMeta, Result,

@@ -132,8 +132,7 @@ struct Encoding<'a> {
 impl<'a> Encoding<'a> {
     fn body(&mut self) -> Result<Fields<'a>> {
         let own = OwnOptions::read(self.dialect, self.request)?;
-        let mut body = Fields::default();
-        body.patch = own.bag.patch;
+        let mut body = Fields::new(own.bag.patch);
         let said = self.contents(own.cached_content)?;
         if !said.system.is_empty() {
             if own.cached_content {
@@ -147,7 +146,7 @@ impl<'a> Encoding<'a> {
         }
         body.add("contents", said.contents);
         self.tools(&own, &mut body)?;
-        let mut config = Fields::default();
+        let mut config = Fields::new(None);
         own.add(&mut body, &mut config);
         self.thinking(&own, &mut config)?;
         self.output(&own, &mut config)?;

@@ -1,63 +1,14 @@
 //! The JSON of requests, as it is written. Nearly everything borrows from the neutral request; the body is written
 //! straight from here.
 
+use crate::body::Body;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The fields of an object, in the order they are written.
-#[derive(Debug, Default)]
-pub(crate) struct Fields<'a> {
-    fields: Vec<(&'a str, Field<'a>)>,
-    /// Takes the place of fields, inside of objects field by field; null leaves a field out.
-    pub(crate) patch: Option<&'a Map<String, Value>>,
-}
-
-impl<'a> Fields<'a> {
-    /// Adds a field, unless it is there already.
-    pub(crate) fn add(&mut self, name: &'a str, field: impl Into<Field<'a>>) {
-        if !self.has(name) {
-            self.fields.push((name, field.into()));
-        }
-    }
-
-    /// Adds an object, unless there is nothing in it.
-    pub(crate) fn add_object(&mut self, name: &'a str, mut object: Fields<'a>) {
-        if !object.fields.is_empty() {
-            object.patch = self.patch.and_then(|patch| patch.get(name)?.as_object());
-            self.add(name, Field::Object(object));
-        }
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.fields.iter().any(|(there, _)| *there == name)
-    }
-}
-
-impl Serialize for Fields<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let patched = |name: &str| self.patch.and_then(|patch| patch.get(name));
-        // An object that is patched inside is written where it stands.
-        let inside = |field: &Field<'_>| matches!(field, Field::Object(object) if object.patch.is_some());
-        let mut map = serializer.serialize_map(None)?;
-        for (name, field) in &self.fields {
-            if patched(name).is_none() || inside(field) {
-                map.serialize_entry(name, field)?;
-            }
-        }
-        for (name, value) in self.patch.into_iter().flatten() {
-            let written = self
-                .fields
-                .iter()
-                .any(|(there, field)| there == name && inside(field));
-            if !value.is_null() && !written {
-                map.serialize_entry(name, value)?;
-            }
-        }
-        map.end()
-    }
-}
+/// A body, or an object inside of it.
+pub(crate) type Fields<'a> = Body<'a, Field<'a>>;
 
 /// The value of a field.
 #[derive(Debug, serde::Serialize)]
@@ -98,6 +49,7 @@ field_from!(
     Value(&'a Value),
     Schema(Value),
     Contents(Vec<WireContent<'a>>),
+    Object(Fields<'a>),
     System(WireSystem<'a>),
     Tools(Vec<WireTool<'a>>)
 );

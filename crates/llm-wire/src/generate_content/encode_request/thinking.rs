@@ -15,7 +15,7 @@ const FIELD: &str = "reasoning.effort";
 impl<'a> Encoding<'a> {
     pub(super) fn thinking(&mut self, own: &OwnOptions<'a>, config: &mut Fields<'a>) -> Result<()> {
         let asked = self.request.reasoning.unwrap_or_default();
-        let mut thinking = Fields::default();
+        let mut thinking = Fields::new(None);
         if let Some(Value::Object(own)) = own.bag.value("thinkingConfig") {
             for (name, value) in own {
                 thinking.add(name, value);

@@ -109,7 +109,7 @@ impl<'a> Encoding<'a> {
 
     /// Which tools may, must or must not be called.
     fn tool_config(&mut self, own: &OwnOptions<'a>, mixed: bool) -> Result<Fields<'a>> {
-        let mut config = Fields::default();
+        let mut config = Fields::new(None);
         let functions = self.function_calling()?;
         if let Some(Value::Object(own)) = own.bag.value("toolConfig") {
             for (name, value) in own {
@@ -122,7 +122,7 @@ impl<'a> Encoding<'a> {
             other => other,
         };
         if let Some(mode) = mode {
-            let mut calling = Fields::default();
+            let mut calling = Fields::new(None);
             calling.add("mode", mode);
             if let Some(name) = allowed {
                 calling.add("allowedFunctionNames", [self.tool_names.sent(name)]);
