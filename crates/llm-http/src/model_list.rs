@@ -41,7 +41,8 @@ impl VendorApi {
 }
 
 /// Reads a list of models as most vendors send it: an object with a list under this name, or the bare list; each
-/// entry with its name under that one. An entry without a usable name is passed over.
+/// entry with its name under that one. An entry without a usable name is passed over, and so is one that is marked as
+/// not active (Groq).
 ///
 /// ```
 /// let body = br#"{"data":[{"id":"small","created":1700000000},{"no":"name"}]}"#;
@@ -65,6 +66,9 @@ pub fn parse_model_list(body: &[u8], list: &str, name: &str) -> Result<Vec<Catal
         return Err(Error::new(ErrorKind::Protocol, message).with_phase(Phase::Sent));
     };
     let models = entries.iter().filter_map(|entry| {
+        if entry.get("active").and_then(Value::as_bool) == Some(false) {
+            return None;
+        }
         let id = entry.get(name).and_then(Value::as_str)?;
         let mut model = CatalogModel::new(ModelId::new(id).ok()?);
         model.created = entry.get("created").and_then(Value::as_u64);
@@ -84,7 +88,8 @@ mod tests {
             let models = parse_model_list(body.as_bytes(), "data", "id").unwrap();
             models.iter().map(|model| model.id.to_string()).collect()
         };
-        let list = r#"{"object":"list","data":[{"id":"a","created":1,"owned_by":"x"},{"id":""},{"no":1},{"id":"b"}]}"#;
+        let list = r#"{"object":"list","data":[{"id":"a","created":1,"owned_by":"x"},{"id":""},{"no":1},{"id":"b","active":true},
+            {"id":"old","active":false}]}"#;
         assert_eq!(names(list), ["a", "b"]);
         assert_eq!(names(r#"[{"id":"c","created":"soon"}]"#), ["c"]);
         assert_eq!(names(r#"{"data":[]}"#), [""; 0]);

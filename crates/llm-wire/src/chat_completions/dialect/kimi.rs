@@ -23,7 +23,7 @@ impl Dialect {
     /// ```
     pub fn kimi() -> Self {
         Dialect {
-            vendor: VendorId::from_static("kimi"),
+            vendor: VendorId::from_static("moonshot"),
             max_tokens_field: MaxTokensField::MaxCompletionTokens,
             reasoning_max_tokens_field: MaxTokensField::MaxCompletionTokens,
             messages: MessageForm {

@@ -34,7 +34,7 @@ fn thought_is_a_word_or_a_switch() {
     }
     let keep = json!({"type": "enabled", "keep": "all"});
     let request =
-        effort(Effort::None).with_vendor_option(VendorId::from_static("kimi"), "thinking", keep.clone());
+        effort(Effort::None).with_vendor_option(VendorId::from_static("moonshot"), "thinking", keep.clone());
     assert_eq!(kimi("kimi-k2.6", &request).0["thinking"], keep);
 }
 
@@ -109,7 +109,7 @@ fn turns_with_calls_think() {
         let request = ChatRequest::new([Message::user("a"), Message::assistant("b"), assistant, results]);
         kimi("kimi-k3", &request).0["messages"].clone()
     };
-    let own = sent(Some(("kimi", json!({"reasoning_content": "deep"}))));
+    let own = sent(Some(("moonshot", json!({"reasoning_content": "deep"}))));
     assert_eq!(
         own,
         json!([
@@ -142,7 +142,7 @@ fn empty_messages_are_left_out() {
 #[test]
 fn pictures_are_bytes_or_files_of_the_vendor() {
     let file = llm_core::MediaSource::VendorFile {
-        vendor: VendorId::from_static("kimi"),
+        vendor: VendorId::from_static("moonshot"),
         id: "f1".into(),
     };
     let detailed = ContentPart::Image(ImagePart::new(png()).with_detail(ImageDetail::Low));

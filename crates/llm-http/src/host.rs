@@ -1,0 +1,158 @@
+//! Drivers of one vendor's own API that need a key, an address and a list of models, and nothing else: what they are set
+//! up with, and what that gives them.
+
+mod config;
+#[cfg(test)]
+mod tests;
+
+pub use config::HostConfig;
+
+use crate::api::VendorApi;
+use crate::credential::{AuthScheme, Credential};
+use crate::transport::Transport;
+use crate::url;
+use llm_core::model::ShippedCatalog;
+use llm_core::{
+    DriverId, DriverInfo, Error, ErrorKind, ModelId, ModelTable, ResolvedModel, Result, UnknownModels,
+    VendorId,
+};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A vendor, as a type: it tells one driver's [`HostConfig`] from another's. All it has is data.
+///
+/// ```
+/// use llm_core::{DriverId, VendorId};
+/// use llm_http::{HostConfig, HostedVendor, VendorHost};
+///
+/// #[derive(Debug, Clone, Copy)]
+/// pub enum Acme {}
+///
+/// impl HostedVendor for Acme {
+///     const HOST: VendorHost = VendorHost {
+///         driver: DriverId::from_static("acme"),
+///         vendor: VendorId::from_static("acme"),
+///         base_url: "https://api.acme.example/v1",
+///         domains: &["api.acme.example"],
+///         key_variables: &["ACME_API_KEY"],
+///         base_url_variable: "ACME_BASE_URL",
+///     };
+/// }
+///
+/// pub type AcmeConfig = HostConfig<Acme>;
+/// assert!(AcmeConfig::new("an invented key").is_own_host());
+/// ```
+pub trait HostedVendor: Debug + Clone + Send + Sync + 'static {
+    /// Where it answers, and what it is called.
+    const HOST: VendorHost;
+}
+
+/// What is fixed about a vendor's own API.
+#[derive(Debug, Clone)]
+pub struct VendorHost {
+    /// The driver's usual id.
+    pub driver: DriverId,
+    /// Whose models it reaches.
+    pub vendor: VendorId,
+    /// Where it answers, with the version.
+    pub base_url: &'static str,
+    /// The vendor's own hosts: these, and those below them. The shipped catalogue holds there.
+    pub domains: &'static [&'static str],
+    /// The variables that hold the key, the usual one first.
+    pub key_variables: &'static [&'static str],
+    /// The variable that holds another base URL.
+    pub base_url_variable: &'static str,
+}
+
+impl<V: HostedVendor> HostConfig<V> {
+    /// Is it the vendor itself that answers at the base URL?
+    pub fn is_own_host(&self) -> bool {
+        let Ok(url) = url::parse_http(self.base_url.trim()) else {
+            return false;
+        };
+        let host = url.host_str().unwrap_or_default();
+        V::HOST.domains.iter().any(|domain| {
+            host.strip_suffix(domain)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        })
+    }
+
+    /// Does the shipped catalogue hold here?
+    pub fn has_catalog(&self) -> bool {
+        self.shipped_catalog.unwrap_or_else(|| self.is_own_host())
+    }
+
+    /// What a driver of this configuration calls itself. `name` is for people.
+    pub fn info(&self, name: &'static str) -> DriverInfo {
+        let shown = self.base_url.split(['?', '#']).next().unwrap_or_default();
+        DriverInfo::new(self.id.clone(), self.vendor.clone(), name)
+            .with_base_url(shown.trim().trim_end_matches('/'))
+    }
+
+    /// The API: its address, credential and limits, on this transport.
+    ///
+    /// # Errors
+    /// `Config`, when something cannot be used: no key for the vendor's own host, a base URL that is none, a header
+    /// that cannot be sent.
+    pub fn api(&self, transport: Arc<dyn Transport>) -> Result<VendorApi> {
+        let mut api = VendorApi::new(self.id.clone(), &self.base_url, transport)?
+            .with_credential(self.credential()?)?
+            .with_limits(self.limits);
+        if let Some(name) = &self.idempotency_header {
+            api = api.with_idempotency_header(name)?;
+        }
+        Ok(api)
+    }
+
+    fn credential(&self) -> Result<Credential> {
+        let key = self.api_key.clone().filter(|key| !key.expose().trim().is_empty());
+        let scheme = match (&self.auth, &key) {
+            // A host of one's own often wants no key; the vendor always does.
+            (AuthScheme::Bearer, None) if !self.is_own_host() => AuthScheme::None,
+            (scheme, _) => scheme.clone(),
+        };
+        if key.is_none() && scheme != AuthScheme::None {
+            let message = "there is no API key; set `api_key`, or `auth: none` for a host that wants none";
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        let mut credential = Credential::new(scheme, key)?;
+        for (name, value) in &self.headers {
+            credential = credential.with_header(name, value.clone());
+        }
+        for (name, value) in &self.query {
+            credential = credential.with_query(name, value.clone());
+        }
+        Ok(credential)
+    }
+
+    /// The models that a driver of this configuration knows: the shipped chat models where the catalogue holds, and the
+    /// caller's entries over them. `default` serves requests that name no model, where the catalogue holds and the
+    /// configuration names none; `facts` adds what the driver itself knows of a model.
+    ///
+    /// # Errors
+    /// `Internal`, when the shipped catalogue is none.
+    pub fn models(
+        &self,
+        shipped: &ShippedCatalog,
+        default: &str,
+        facts: impl Fn(ResolvedModel) -> ResolvedModel,
+    ) -> Result<ModelTable> {
+        let (mut named, mut unknown) = (self.default_model.clone(), UnknownModels::Allow);
+        if self.has_catalog() {
+            named = Some(named.map_or_else(|| ModelId::new(default), Ok)?);
+            unknown = UnknownModels::Refuse;
+        }
+        let mut table = ModelTable::new(self.unknown_models.unwrap_or(unknown))
+            .with_prefixes([self.id.to_string(), self.vendor.to_string()])
+            .with_default(named);
+        if self.has_catalog() {
+            for shipped in shipped.models()? {
+                table = match shipped.why_not_chat() {
+                    Some(why) => table.with_refused(shipped.model.id.clone(), why),
+                    None => table.with_model(facts(shipped.model.clone())),
+                };
+            }
+        }
+        Ok(table.with_entries(&self.models, facts))
+    }
+}
