@@ -13,6 +13,7 @@ pub(super) struct Answer {
     /// Nothing more will come: the answer is complete or has failed.
     over: bool,
     served_tier: Option<String>,
+    started: bool,
 }
 
 impl Answer {
@@ -24,6 +25,7 @@ impl Answer {
             failure: None,
             over: false,
             served_tier: None,
+            started: false,
         }
     }
 
@@ -38,6 +40,11 @@ impl Answer {
         }
         let mut out = Vec::new();
         let outcome = self.decoder.push(piece, &mut out);
+        self.started |= !out.is_empty();
+        if out.is_empty() && self.started && outcome.is_ok() && !self.decoder.is_done() {
+            // A piece that says nothing, or does not say it whole yet, is proof of life all the same.
+            out.push(ChatEvent::KeepAlive);
+        }
         self.take(out);
         match outcome {
             Ok(()) if self.decoder.is_done() => self.finish(),
@@ -66,10 +73,7 @@ impl Answer {
             return;
         }
         if self.decoder.is_complete() {
-            let message = "the connection broke after the finish reason; what was to follow, such as the usage, is missing";
-            self.events
-                .push_back(ChatEvent::Warning(Warning::wire("stream", message)));
-            return self.finish();
+            return self.without_tail("the connection broke after the finish reason");
         }
         let error = if error.kind() == ErrorKind::Connection {
             let message = "the connection broke in the middle of the answer";
@@ -79,6 +83,19 @@ impl Answer {
         };
         let phase = self.decoder.phase();
         self.fail(error.with_phase(phase));
+    }
+
+    /// Is the answer there, though perhaps not its end?
+    pub(super) fn is_complete(&self) -> bool {
+        !self.over && self.decoder.is_complete()
+    }
+
+    /// The answer is complete, and what was to follow does not come.
+    pub(super) fn without_tail(&mut self, why: &str) {
+        let message = format!("{why}; what was to follow, such as the usage, is missing");
+        self.events
+            .push_back(ChatEvent::Warning(Warning::wire("stream", message)));
+        self.finish();
     }
 
     /// The next event that is ready, and after the last the error that ended them.

@@ -2,13 +2,15 @@
 
 use super::answer::Answer;
 use super::reading::Answered;
-use crate::deadline::bound_body;
+use crate::deadline::{bound_body, require_runtime};
 use crate::transport::Body;
+use bytes::Bytes;
 use futures_core::Stream;
-use llm_core::{CallContext, ChatEvent, ChatStream, Framing, Result};
+use llm_core::{CallContext, ChatEvent, ChatStream, Error, Framing, Result};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::{Sleep, sleep};
 
 /// How long the end of a body is waited for once the answer is complete, so that its connection can be used
 /// again. Usually it is there already.
@@ -17,6 +19,10 @@ const DRAIN_TIME: Duration = Duration::from_millis(50);
 /// How much of what follows a complete answer is read for the same purpose.
 const DRAIN_BYTES: usize = 16 * 1024;
 
+/// How long an answer whose finish reason was seen may be silent before its end: what follows (usage, the end mark)
+/// comes at once where it comes at all, and a server that holds the connection open must not hold the answer.
+const TAIL_TIME: Duration = Duration::from_secs(5);
+
 pub(super) struct Events {
     cx: CallContext,
     answer: Answer,
@@ -24,6 +30,8 @@ pub(super) struct Events {
     body: Option<Body>,
     /// How much was read after the end; set once the body is being drained.
     drained: Option<usize>,
+    /// Runs while a complete answer waits for its end.
+    tail: Option<Pin<Box<Sleep>>>,
 }
 
 impl Events {
@@ -36,8 +44,30 @@ impl Events {
             answer,
             body: Some(body),
             drained: None,
+            tail: None,
         };
         ChatStream::new(meta, events)
+    }
+
+    /// The next piece of the body, or that it is no longer waited for.
+    fn poll_body(&mut self, task: &mut Context<'_>) -> Poll<Read> {
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(Read::End);
+        };
+        if let Poll::Ready(piece) = Pin::new(body).poll_next(task) {
+            self.tail = None;
+            return Poll::Ready(match piece {
+                Some(Ok(piece)) => Read::Piece(piece),
+                Some(Err(error)) => Read::Broken(error),
+                None => Read::End,
+            });
+        }
+        // Outside of a runtime there is no timer: then the end is waited for.
+        if !self.answer.is_complete() || require_runtime().is_err() {
+            return Poll::Pending;
+        }
+        let tail = self.tail.get_or_insert_with(|| Box::pin(sleep(TAIL_TIME)));
+        tail.as_mut().poll(task).map(|()| Read::Silent)
     }
 
     /// Reads what follows a complete answer, as far as it comes in time. `Pending`: it may still come.
@@ -83,11 +113,8 @@ impl Stream for Events {
                 ready!(events.poll_drained(task));
                 return Poll::Ready(None);
             }
-            let Some(body) = &mut events.body else {
-                return Poll::Ready(None);
-            };
-            match ready!(Pin::new(body).poll_next(task)) {
-                Some(Ok(piece)) => {
+            match ready!(events.poll_body(task)) {
+                Read::Piece(piece) => {
                     events.answer.push(&piece);
                     if events.answer.has_failed() {
                         events.body = None;
@@ -96,15 +123,30 @@ impl Stream for Events {
                         let _ = events.poll_drained(task);
                     }
                 }
-                Some(Err(error)) => {
+                Read::Broken(error) => {
                     events.body = None;
                     events.answer.broke(error);
                 }
-                None => {
+                Read::Silent => {
+                    events.body = None;
+                    events
+                        .answer
+                        .without_tail("the server fell silent after the finish reason");
+                }
+                Read::End => {
                     events.body = None;
                     events.answer.end();
                 }
             }
         }
     }
+}
+
+/// What the body gives.
+enum Read {
+    Piece(Bytes),
+    Broken(Error),
+    /// Nothing more for a while, and the answer is complete.
+    Silent,
+    End,
 }
