@@ -1,6 +1,6 @@
 //! Who is asked after whom, when the walk stops, and what the caller and the log are told.
 
-use crate::client::Reply;
+use crate::client::{Reply, until};
 use crate::daemon::Setup;
 use crate::vendor::{ask, ask_stream, fails, limited, says, streams, vendor};
 use llm_driver_testkit::Answer;
@@ -170,7 +170,10 @@ async fn our_own_credential_is_nothing_the_caller_hears_of() {
         keeps_to_itself(&reply);
         assert_eq!(daemon.log(id).await, ["a fallback auth 401", "- degraded auth -"]);
     }
-    assert!(daemon.said().contains("does not accept our credential"));
+    until("the alarm", || {
+        daemon.said().contains("does not accept our credential")
+    })
+    .await;
 }
 
 #[tokio::test]
