@@ -49,11 +49,16 @@ enum Choice {
     All,
 }
 
-const PROMISES: [Promise; 2] = [
+const PROMISES: [Promise; 3] = [
     Promise {
         package: "llm-driver-core",
         features: Choice::Default,
         limit: 20,
+    },
+    Promise {
+        package: "llm-driver-claude",
+        features: Choice::Only("rustls"),
+        limit: 100,
     },
     Promise {
         package: "llm-driver-openai",

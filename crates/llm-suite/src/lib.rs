@@ -13,6 +13,9 @@ pub use llm_http as http;
 /// Codecs of the wire formats, for server faces and for drivers of your own.
 pub use llm_wire as wire;
 
+/// The Claude driver (feature `claude`).
+#[cfg(feature = "claude")]
+pub use llm_driver_claude as claude;
 /// The OpenAI driver (feature `openai`).
 #[cfg(feature = "openai")]
 pub use llm_driver_openai as openai;

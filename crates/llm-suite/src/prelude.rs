@@ -70,6 +70,8 @@ pub use crate::context;
 pub use llm_core::{
     ChatDriver, ChatDriverExt, ChatEvent, ChatRequest, ChatResponse, Error, ErrorKind, Message, Result, Stack,
 };
+#[cfg(feature = "claude")]
+pub use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
 #[cfg(feature = "openai")]
 pub use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
 #[cfg(feature = "routing")]
