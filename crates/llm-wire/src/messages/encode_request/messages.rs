@@ -213,23 +213,26 @@ impl<'a> Encoding<'a> {
             let message = "ends with an assistant message, which this model does not continue";
             return Err(unsupported("messages", message));
         }
-        if let Some(WireBlock {
+        let mut cut = false;
+        while let Some(WireBlock {
             body: BlockBody::Text { text, .. },
             ..
         }) = last.content.last_mut()
         {
             let trimmed = text.trim_end();
-            if trimmed.len() < text.len() {
-                *text = trimmed.to_owned().into();
-                let empty = text.is_empty();
-                self.warn_history(
-                    "messages",
-                    "ends in white space, which this format does not take; it is cut",
-                );
-                if empty {
-                    last.content.pop();
-                }
+            if trimmed.len() == text.len() {
+                break;
             }
+            cut = true;
+            if !trimmed.is_empty() {
+                *text = trimmed.to_owned().into();
+                break;
+            }
+            last.content.pop();
+        }
+        if cut {
+            let message = "ends in white space, which this format does not take; it is cut";
+            self.warn_history("messages", message);
         }
         if last.content.is_empty() {
             conversation.messages.pop();
