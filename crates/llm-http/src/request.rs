@@ -19,6 +19,9 @@ pub struct HttpRequest {
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
+    /// Must it never be sent twice, not even when the kept connection it went out on turns out closed? For what
+    /// changes something at the other side; see [`ReqwestTransport`](crate::ReqwestTransport).
+    pub once: bool,
 }
 
 impl HttpRequest {
@@ -29,6 +32,7 @@ impl HttpRequest {
             url: url.into(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            once: false,
         }
     }
 
@@ -44,6 +48,13 @@ impl HttpRequest {
             HeaderValue::from_static("application/json"),
         );
         request
+    }
+
+    /// Never to be sent twice: for what changes something at the other side.
+    #[must_use]
+    pub fn with_once(mut self) -> Self {
+        self.once = true;
+        self
     }
 
     /// One more header, in place of an earlier one of the same name.

@@ -1,10 +1,17 @@
 //! The usual transport, on reqwest.
 
+mod builder;
 mod failure;
+mod reuse;
+#[cfg(not(feature = "rustls"))]
+#[path = "reqwest/no_tls.rs"]
+mod tls;
 #[cfg(feature = "rustls")]
 mod tls;
 
-use self::failure::{body_failure, send_failure, setup_failure};
+pub use self::builder::ReqwestTransportBuilder;
+use self::failure::{body_failure, send_failure};
+use self::reuse::{ConnectionId, UsedConnections};
 use crate::deadline::{bound_body, require_runtime, within_deadline};
 use crate::request::HttpRequest;
 use crate::transport::{Body, HttpResponse, Transport};
@@ -12,7 +19,7 @@ use crate::url::parse_http;
 use bytes::Bytes;
 use futures_core::Stream;
 use http_body::Body as _;
-use llm_core::{CallContext, Error, ErrorKind, Phase, Result, async_trait};
+use llm_core::{CallContext, Clock, Error, ErrorKind, Phase, Result, async_trait};
 use std::fmt::{self, Debug};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -24,12 +31,34 @@ use std::time::Duration;
 /// It follows no redirect (that could carry a credential to another host; a 3xx is handed back), asks no proxy
 /// unless told to, and sets no limit on a whole call: the call's deadline is that. One instance serves all
 /// drivers of a program, see [`shared`](ReqwestTransport::shared). Needs a tokio runtime.
+///
+/// # Closed connections
+///
+/// A server may close a kept connection at any moment, also in the one in which the next request is on its way: some
+/// promise to keep it and close it after every answer. Such a request is sent once more, on a new connection, within
+/// the same deadline. Only then: when it went out on a connection that had answered before, and that one was closed or
+/// reset before anything of an answer came. What fails on a new connection, by a time limit or while connecting is
+/// never sent twice, and what is sent the second time is not sent a third.
+///
+/// That is right for requests that change nothing at the other side, as a chat call's: if the server had worked on the
+/// first one after all, it has worked once too often. A request that must not arrive twice at any price says so
+/// ([`HttpRequest::with_once`]); [`with_resend`](ReqwestTransportBuilder::with_resend) switches it off for all.
+/// A status line that is cut off counts as no answer, since hyper does not tell them apart.
 #[derive(Clone)]
 pub struct ReqwestTransport {
     client: ::reqwest::Client,
+    resend: Option<Resend>,
     connect_timeout: Duration,
     /// Why an `https` address cannot be called, if it cannot.
     no_https: Option<Arc<str>>,
+}
+
+/// What it takes to send a request once more.
+#[derive(Clone)]
+struct Resend {
+    /// A client that keeps no connection, so that each request has a new one.
+    fresh: ::reqwest::Client,
+    used: Arc<UsedConnections>,
 }
 
 impl ReqwestTransport {
@@ -53,6 +82,50 @@ impl ReqwestTransport {
     }
 }
 
+impl ReqwestTransport {
+    /// Sends a request, and once more where its connection was closed under it.
+    async fn execute(
+        &self,
+        cx: &CallContext,
+        outgoing: ::reqwest::Request,
+        once: bool,
+        host: &str,
+    ) -> Result<::reqwest::Response> {
+        let failure = |error| send_failure(error, host, self.connect_timeout);
+        let Some(resend) = self.resend.as_ref().filter(|_| !once) else {
+            return self.client.execute(outgoing).await.map_err(failure);
+        };
+        let copy = outgoing.try_clone();
+        let error = match self.client.execute(outgoing).await {
+            Ok(response) => return Ok(response),
+            Err(error) => error,
+        };
+        let closed = resend.used.closed_on_reuse(&error, cx.clock().now());
+        let Some(copy) = copy.filter(|_| closed) else {
+            return Err(failure(error));
+        };
+        let sent = resend.fresh.execute(copy).await;
+        // The first of the two may have arrived, however the second failed.
+        sent.map_err(|error| failure(error).with_phase(Phase::Sent))
+    }
+
+    /// The connection of an answer, where a further request may go out on it. HTTP/2 says itself which requests it
+    /// refused, and reqwest listens.
+    fn kept(&self, cx: &CallContext, head: &http::response::Parts) -> Option<Kept> {
+        let resend = self.resend.as_ref()?;
+        let connection = ConnectionId::of(&head.extensions)?;
+        (head.version < http::Version::HTTP_2).then(|| {
+            let kept = Kept {
+                connection,
+                used: resend.used.clone(),
+                clock: cx.clock().clone(),
+            };
+            kept.note();
+            kept
+        })
+    }
+}
+
 #[async_trait]
 impl Transport for ReqwestTransport {
     async fn send(&self, cx: &CallContext, request: HttpRequest) -> Result<HttpResponse> {
@@ -69,17 +142,17 @@ impl Transport for ReqwestTransport {
         if !request.body.is_empty() {
             *outgoing.body_mut() = Some(request.body.into());
         }
-        let sending = async {
-            let sent = self.client.execute(outgoing).await;
-            sent.map_err(|error| send_failure(error, &host, self.connect_timeout))
-        };
         // Whether the request had left when the deadline passed cannot be told, so it counts as sent.
+        let sending = self.execute(cx, outgoing, request.once, &host);
         let response = within_deadline(cx, Phase::Sent, sending).await?;
         let (head, body) = http::Response::from(response).into_parts();
-        let pieces = Body::new(Pieces {
+        let mut pieces = Pieces {
             body: Some(body),
             host,
-        });
+            kept: self.kept(cx, &head),
+        };
+        pieces.note_end();
+        let pieces = Body::new(pieces);
         Ok(HttpResponse::new(
             head.status.as_u16(),
             head.headers,
@@ -93,6 +166,7 @@ impl Debug for ReqwestTransport {
         f.debug_struct("ReqwestTransport")
             .field("connect_timeout", &self.connect_timeout)
             .field("https", &self.no_https.is_none())
+            .field("resend", &self.resend.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -102,6 +176,32 @@ struct Pieces {
     /// Absent after the end, so that the connection is free at once.
     body: Option<::reqwest::Body>,
     host: Arc<str>,
+    kept: Option<Kept>,
+}
+
+/// A connection that may be used again once its answer has ended.
+struct Kept {
+    connection: ConnectionId,
+    used: Arc<UsedConnections>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Kept {
+    fn note(&self) {
+        self.used.answered(self.connection, self.clock.now());
+    }
+}
+
+impl Pieces {
+    /// At the body's end, which is also known of a body of known length before it is asked for more: from now on its
+    /// connection idles.
+    fn note_end(&mut self) {
+        if self.body.as_ref().is_none_or(|body| body.is_end_stream())
+            && let Some(kept) = self.kept.take()
+        {
+            kept.note();
+        }
+    }
 }
 
 impl Stream for Pieces {
@@ -110,176 +210,23 @@ impl Stream for Pieces {
         while let Some(body) = &mut self.body {
             match ready!(Pin::new(body).poll_frame(task)) {
                 // What is no data is trailers, which no vendor uses.
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(piece) if !piece.is_empty() => return Poll::Ready(Some(Ok(piece))),
-                    _ => {}
-                },
+                Some(Ok(frame)) => {
+                    self.note_end();
+                    match frame.into_data() {
+                        Ok(piece) if !piece.is_empty() => return Poll::Ready(Some(Ok(piece))),
+                        _ => {}
+                    }
+                }
                 Some(Err(error)) => {
                     self.body = None;
                     return Poll::Ready(Some(Err(body_failure(error, &self.host))));
                 }
-                None => self.body = None,
+                None => {
+                    self.body = None;
+                    self.note_end();
+                }
             }
         }
         Poll::Ready(None)
-    }
-}
-
-/// Settings of a [`ReqwestTransport`].
-///
-/// ```
-/// # fn main() -> llm_core::Result<()> {
-/// use std::time::Duration;
-/// let transport = llm_http::ReqwestTransport::builder()
-///     .with_connect_timeout(Duration::from_secs(3))
-///     .with_max_idle_per_host(64)
-///     .build()?;
-/// # let _ = transport; Ok(()) }
-/// ```
-#[derive(Clone)]
-#[must_use = "a transport is made by build()"]
-pub struct ReqwestTransportBuilder {
-    connect_timeout: Duration,
-    idle_timeout: Option<Duration>,
-    max_idle_per_host: usize,
-    environment_proxy: bool,
-    proxy: Option<String>,
-    root_certificates: Vec<Vec<u8>>,
-    http1_only: bool,
-}
-
-impl Default for ReqwestTransportBuilder {
-    fn default() -> Self {
-        ReqwestTransportBuilder {
-            connect_timeout: Duration::from_secs(10),
-            idle_timeout: Some(Duration::from_secs(90)),
-            max_idle_per_host: usize::MAX,
-            environment_proxy: false,
-            proxy: None,
-            root_certificates: Vec::new(),
-            http1_only: false,
-        }
-    }
-}
-
-impl ReqwestTransportBuilder {
-    /// How long a connection may take to be made, TLS included. Default: 10 s.
-    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
-    /// How long an unused connection is kept; `None`: as long as the server keeps it. Default: 90 s.
-    pub fn with_idle_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.idle_timeout = timeout.into();
-        self
-    }
-
-    /// How many unused connections are kept for each host. Default: no limit.
-    pub fn with_max_idle_per_host(mut self, connections: usize) -> Self {
-        self.max_idle_per_host = connections;
-        self
-    }
-
-    /// Goes through the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name. Default: it does not.
-    pub fn with_environment_proxy(mut self) -> Self {
-        self.environment_proxy = true;
-        self
-    }
-
-    /// Goes through this proxy, `http://user:password@host:port` for example. Default: none.
-    pub fn with_proxy(mut self, url: impl Into<String>) -> Self {
-        self.proxy = Some(url.into());
-        self
-    }
-
-    /// Trusts these certificates too, in PEM form, one or several: a company's own authority. Default: the
-    /// machine's certificates only.
-    pub fn with_root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.root_certificates.push(pem.into());
-        self
-    }
-
-    /// Never speaks HTTP/2, also where the feature `http2` is on.
-    pub fn with_http1_only(mut self) -> Self {
-        self.http1_only = true;
-        self
-    }
-
-    /// The transport.
-    ///
-    /// A machine without certificates can still be built on: plain `http` works there, and an `https` call says
-    /// what is missing.
-    ///
-    /// # Errors
-    /// `Config`, when proxy or certificates cannot be read, or certificates are given without the feature
-    /// `rustls`.
-    pub fn build(self) -> Result<ReqwestTransport> {
-        let mut client = ::reqwest::Client::builder()
-            .user_agent(concat!("llm-suite/", env!("CARGO_PKG_VERSION")))
-            .redirect(::reqwest::redirect::Policy::none())
-            .referer(false)
-            .tcp_nodelay(true)
-            .connect_timeout(self.connect_timeout)
-            .pool_idle_timeout(self.idle_timeout)
-            .pool_max_idle_per_host(self.max_idle_per_host);
-        if !self.environment_proxy {
-            client = client.no_proxy();
-        }
-        if let Some(proxy) = &self.proxy {
-            let proxy = ::reqwest::Proxy::all(proxy)
-                .map_err(|error| setup_failure(error, "the proxy's URL cannot be read; check it"))?;
-            client = client.proxy(proxy);
-        }
-        if self.http1_only {
-            client = client.http1_only();
-        }
-        let (client, no_https) = self.with_tls(client)?;
-        let client = client
-            .build()
-            .map_err(|error| setup_failure(error, "the HTTP client cannot be built"))?;
-        Ok(ReqwestTransport {
-            client,
-            connect_timeout: self.connect_timeout,
-            no_https,
-        })
-    }
-
-    #[cfg(feature = "rustls")]
-    fn with_tls(
-        &self,
-        client: ::reqwest::ClientBuilder,
-    ) -> Result<(::reqwest::ClientBuilder, Option<Arc<str>>)> {
-        let tls = tls::configure(&self.root_certificates, self.http1_only)?;
-        Ok((client.tls_backend_preconfigured(tls.config), tls.no_roots))
-    }
-
-    #[cfg(not(feature = "rustls"))]
-    fn with_tls(
-        &self,
-        client: ::reqwest::ClientBuilder,
-    ) -> Result<(::reqwest::ClientBuilder, Option<Arc<str>>)> {
-        let reason = "https needs the feature `rustls` of llm-http (of llm-suite too); enable it, or bring a \
-                      transport of your own";
-        if self.root_certificates.is_empty() {
-            Ok((client, Some(reason.into())))
-        } else {
-            Err(Error::new(ErrorKind::Config, reason))
-        }
-    }
-}
-
-impl Debug for ReqwestTransportBuilder {
-    /// A proxy's address may hold a password.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReqwestTransportBuilder")
-            .field("connect_timeout", &self.connect_timeout)
-            .field("idle_timeout", &self.idle_timeout)
-            .field("max_idle_per_host", &self.max_idle_per_host)
-            .field("environment_proxy", &self.environment_proxy)
-            .field("proxy", &self.proxy.as_deref().map(crate::url::shown))
-            .field("root_certificates", &self.root_certificates.len())
-            .field("http1_only", &self.http1_only)
-            .finish()
     }
 }

@@ -7,7 +7,9 @@ use llm_core::{
     HealthState, ModelCatalog, ModelId, OutputFormat, Phase,
 };
 use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
+use llm_http::ReqwestTransport;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 const MODEL: &str = "smollm2-135m-instruct";
@@ -34,11 +36,10 @@ fn base_url() -> Option<String> {
 }
 
 fn driver_at(base_url: String) -> OpenAiDriver {
-    let config = OpenAiConfig::compatible(base_url)
-        .with_default_model(ModelId::new(MODEL).unwrap())
-        // This server closes the connection of each stream a moment after it promised to keep it.
-        .with_header("connection", "close");
-    OpenAiDriver::new(config).unwrap()
+    let config = OpenAiConfig::compatible(base_url).with_default_model(ModelId::new(MODEL).unwrap());
+    // A transport for each test: the shared one's connections belong to the runtime that opened them.
+    let transport = ReqwestTransport::builder().build().unwrap();
+    OpenAiDriver::with_transport(config, Arc::new(transport)).unwrap()
 }
 
 fn cx() -> CallContext {
@@ -88,6 +89,19 @@ async fn a_stream_is_legal_and_folds_to_the_plain_answer() {
     assert!(pieces > 2, "{pieces}");
     let folded = driver.chat_collected(&cx(), &question()).await.unwrap();
     assert_eq!((folded.text(), folded.finish), (plain.text(), plain.finish));
+}
+
+/// This server closes the connection of each stream a moment after it promised to keep it.
+#[tokio::test]
+async fn streams_back_to_back_all_arrive() {
+    let Some(driver) = base_url().map(driver_at) else {
+        return;
+    };
+    let request = question().with_max_output_tokens(2);
+    for nth in 0..60 {
+        let answer = driver.chat_collected(&cx(), &request).await;
+        assert!(answer.is_ok(), "{nth}: {answer:?}");
+    }
 }
 
 #[tokio::test]

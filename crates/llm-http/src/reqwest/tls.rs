@@ -8,9 +8,16 @@ use rustls_platform_verifier::Verifier;
 use std::sync::Arc;
 
 pub(super) struct Tls {
-    pub(super) config: ClientConfig,
+    config: ClientConfig,
     /// Why nothing can be trusted, where the machine has no certificates.
-    pub(super) no_roots: Option<Arc<str>>,
+    pub(super) no_https: Option<Arc<str>>,
+}
+
+impl Tls {
+    /// Clients of one `Tls` share its certificates and sessions.
+    pub(super) fn apply(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
+        client.tls_backend_preconfigured(self.config.clone())
+    }
 }
 
 pub(super) fn configure(extra_roots: &[Vec<u8>], http1_only: bool) -> Result<Tls> {
@@ -19,7 +26,7 @@ pub(super) fn configure(extra_roots: &[Vec<u8>], http1_only: bool) -> Result<Tls
         .with_safe_default_protocol_versions()
         .map_err(|error| Error::new(ErrorKind::Config, "TLS cannot be set up").with_source(error))?;
     let extra = parse_certificates(extra_roots)?;
-    let (builder, no_roots) = if extra.is_empty() {
+    let (builder, no_https) = if extra.is_empty() {
         match Verifier::new(provider) {
             Ok(verifier) => (trusting(builder, verifier), None),
             Err(_) => {
@@ -40,7 +47,7 @@ pub(super) fn configure(extra_roots: &[Vec<u8>], http1_only: bool) -> Result<Tls
         config.alpn_protocols.push(b"h2".to_vec());
     }
     config.alpn_protocols.push(b"http/1.1".to_vec());
-    Ok(Tls { config, no_roots })
+    Ok(Tls { config, no_https })
 }
 
 type WantsRoots = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;

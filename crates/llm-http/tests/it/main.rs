@@ -5,6 +5,8 @@ mod answers;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod reuse;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod server;

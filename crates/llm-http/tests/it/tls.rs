@@ -14,6 +14,11 @@ const CERTIFICATE: &[u8] = include_bytes!("tls/server.pem");
 const KEY: &[u8] = include_bytes!("tls/server.key.pem");
 
 async fn server() -> Server {
+    serving(false).await
+}
+
+/// Answers the first request on each connection. Closes then, or under the second request without a word of TLS.
+async fn serving(under_the_second: bool) -> Server {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -36,7 +41,11 @@ async fn server() -> Server {
             let _ = stream
                 .write_all(whole("200 OK", "", "in secret").as_bytes())
                 .await;
-            let _ = stream.shutdown().await;
+            if under_the_second {
+                let _ = stream.read(&mut request).await;
+            } else {
+                let _ = stream.shutdown().await;
+            }
         }
     })
     .await
@@ -61,6 +70,22 @@ async fn a_certificate_of_an_added_authority_is_trusted() {
         let response = transport.send(&cx(), request).await.unwrap();
         assert_eq!(response.body.read_all(100).await.unwrap(), "in secret");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_kept_connection_that_closes_under_a_request_costs_no_call() {
+    let server = serving(true).await;
+    let transport = ReqwestTransport::builder()
+        .with_root_certificates(AUTHORITY)
+        .build()
+        .unwrap();
+    for _ in 0..20 {
+        let request = HttpRequest::get(https(&server, "localhost"));
+        let response = transport.send(&cx(), request).await.unwrap();
+        assert_eq!(response.body.read_all(100).await.unwrap(), "in secret");
+    }
+    assert_eq!(server.connections(), 20);
 }
 
 #[tokio::test]
