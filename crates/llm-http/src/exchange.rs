@@ -156,8 +156,9 @@ impl CallFacts {
     }
 
     /// Puts the facts on an error: who was asked, status, request id, limits, the wait that the headers ask for
-    /// (it goes before a hint from the body, unless it is zero), the start of the body. Takes credentials and
-    /// quoted content (`texts`: those of the request) out of its message. What the error says already stays.
+    /// (it goes before a hint from the body, unless it is zero), the start of the body. Takes credentials out of
+    /// that start and of the message, and quoted content (`texts`: those of the request) out of the message. What
+    /// the error says already stays.
     ///
     /// ```
     /// use llm_core::{DriverId, Error, ErrorKind};
@@ -188,9 +189,12 @@ impl CallFacts {
         for said in [&mut vendor.code, &mut vendor.param].into_iter().flatten() {
             *said = scrub(said, &secrets);
         }
-        if vendor.body.is_none() && !body.is_empty() {
-            // Scrubbed before it is cut: half a key would not be recognised.
-            let scrubbed = scrub(&String::from_utf8_lossy(body), &secrets);
+        let kept = vendor.body.take().unwrap_or_default();
+        // A decoder keeps the body as it came, and shortened. Scrubbed before it is cut: half a key would not be
+        // recognised.
+        let whole = if body.is_empty() { &kept[..] } else { body };
+        if !whole.is_empty() {
+            let scrubbed = scrub(&String::from_utf8_lossy(whole), &secrets);
             vendor.body = Some(start_of(scrubbed, KEPT_BODY).into());
         }
         let hint = match (self.headers.retry_after, error.retry_after()) {

@@ -10,7 +10,7 @@ use std::fmt::{self, Debug};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// Sends a request and gives back status, headers and the body as it comes.
@@ -86,13 +86,14 @@ impl HttpResponse {
     }
 }
 
-/// The bytes of an answer, as they come. Dropping it closes the exchange.
-pub struct Body(Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>);
+/// The bytes of an answer, as they come. Dropping it closes the exchange, and so does its end: after the last piece
+/// or an error the stream it was made from is dropped and never asked again, whatever its own manners.
+pub struct Body(Option<Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>>);
 
 impl Body {
     /// From any stream of pieces.
     pub fn new(pieces: impl Stream<Item = Result<Bytes>> + Send + 'static) -> Self {
-        Body(Box::pin(pieces))
+        Body(Some(Box::pin(pieces)))
     }
 
     /// The next piece; `None` at the end.
@@ -100,7 +101,9 @@ impl Body {
     /// # Errors
     /// `Connection` with phase `Sent`, when the connection breaks.
     pub async fn next_piece(&mut self) -> Result<Option<Bytes>> {
-        poll_fn(|cx| self.0.as_mut().poll_next(cx)).await.transpose()
+        poll_fn(|task| Pin::new(&mut *self).poll_next(task))
+            .await
+            .transpose()
     }
 
     /// Everything, up to a cap in bytes.
@@ -152,7 +155,14 @@ impl From<Bytes> for Body {
 impl Stream for Body {
     type Item = Result<Bytes>;
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.as_mut().poll_next(task)
+        let Some(pieces) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let piece = ready!(pieces.as_mut().poll_next(task));
+        if !matches!(piece, Some(Ok(_))) {
+            self.0 = None;
+        }
+        Poll::Ready(piece)
     }
 }
 
@@ -198,5 +208,38 @@ impl Joined {
 impl Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Body")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use llm_core::{Error, ErrorKind};
+
+    /// Panics when it is asked again after its end, as streams may.
+    struct Brittle {
+        last: Option<Result<Bytes>>,
+        over: bool,
+    }
+
+    impl Stream for Brittle {
+        type Item = Result<Bytes>;
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            assert!(!self.over, "asked again after the end");
+            let last = self.last.take();
+            self.over = !matches!(last, Some(Ok(_)));
+            Poll::Ready(last)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_ended_may_be_asked_again() {
+        let error = Error::new(ErrorKind::Connection, "cut");
+        for last in [None, Some(Ok(Bytes::from_static(b"a"))), Some(Err(error))] {
+            let mut body = Body::new(Brittle { last, over: false });
+            while let Ok(Some(_)) = body.next_piece().await {}
+            assert!(body.next_piece().await.unwrap().is_none());
+            assert!(body.read_all(9).await.unwrap().is_empty());
+        }
     }
 }

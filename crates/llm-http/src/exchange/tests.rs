@@ -309,3 +309,16 @@ fn facts_come_from_the_headers_at_the_wall_clock() {
     let facts = crate::header_facts(&headers, SystemTime::UNIX_EPOCH);
     assert_eq!(facts.retry_after, Some(Duration::from_secs(60)));
 }
+
+#[test]
+fn a_body_that_a_decoder_kept_is_scrubbed_too() {
+    let facts = CallFacts::new(DRIVER, None, 401, HeaderFacts::default())
+        .with_credential(Arc::new(Credential::bearer(SENTINEL.into())));
+    let echo = format!("wrong key {SENTINEL}");
+    for given in [echo.as_bytes(), b""] {
+        let mut error = Error::new(ErrorKind::Auth, "wrong key");
+        error.vendor_mut().body = Some(echo.clone().into());
+        let error = facts.annotate(error, given, []);
+        assert_eq!(error.vendor().body.as_deref(), Some(&b"wrong key ***"[..]));
+    }
+}
