@@ -9,6 +9,9 @@ use crate::call_ids::generated_id;
 use crate::json_text::is_whole;
 use llm_core::{BlockKind, ChatEvent, Delta};
 
+/// The place of the one call of the older `function_call` field, which has none: behind every place that there is.
+pub(crate) const LEGACY_INDEX: u64 = 1 << 32;
+
 /// All calls of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -19,7 +22,7 @@ pub(crate) struct Calls {
 struct Call {
     /// The block's number.
     block: u32,
-    wire_index: Option<u32>,
+    wire_index: Option<u64>,
     /// The vendor's id; empty as long as none came.
     id: String,
     name: String,
@@ -31,7 +34,7 @@ struct Call {
 /// One fragment, without what is empty or null.
 #[derive(Debug, Default)]
 pub(crate) struct Fragment<'a> {
-    pub(crate) index: Option<u32>,
+    pub(crate) index: Option<u64>,
     pub(crate) id: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
     pub(crate) arguments: Option<std::borrow::Cow<'a, str>>,
@@ -45,7 +48,7 @@ impl<'a> Fragment<'a> {
     pub(crate) fn of(wire: &'a WireToolCall<'a>) -> Self {
         let function = wire.function.as_ref();
         Fragment {
-            index: wire.index.map(|index| index.0),
+            index: wire.index.map(|index| index.0.into()),
             // one vendor's missing id reads as the word null
             id: wire.id.as_deref().filter(|id| !id.is_empty() && *id != "null"),
             name: function.and_then(|function| name_of(function.name.as_deref()?)),

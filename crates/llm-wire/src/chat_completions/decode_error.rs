@@ -17,12 +17,15 @@ pub fn decode_error(_dialect: &Dialect, status: Option<u16>, body: &[u8]) -> Err
 }
 
 /// Is this document an error that stands alone, without an `error` key? (Mistral's `"object":"error"`, gateways'
-/// `{"message"}`, validators' `{"detail"}`.)
+/// `{"message"}` and `{"errors"}`, validators' `{"detail"}`.)
 pub(super) fn is_lone_error(answer: &Answer<'_>) -> bool {
     let there = |field: &Option<crate::lenient::Presence>| field.as_ref().is_some_and(|field| field.0);
     answer.choices.is_none()
         && (answer.object.as_deref() == Some("error")
-            || (answer.usage.is_none() && (there(&answer.message) || there(&answer.detail))))
+            || (answer.usage.is_none()
+                && [&answer.message, &answer.detail, &answer.errors]
+                    .into_iter()
+                    .any(there)))
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub(crate) struct Answer<'a> {
     /// With `choices` missing, these mark an error object that stands alone.
     pub(crate) message: Option<Presence>,
     pub(crate) detail: Option<Presence>,
+    pub(crate) errors: Option<Presence>,
 }
 
 pub(crate) struct AnswerDocument;

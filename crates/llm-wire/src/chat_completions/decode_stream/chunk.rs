@@ -1,6 +1,6 @@
 //! Reading one chunk, or a whole answer: which field says what.
 
-use super::super::calls::{Fragment, text_of};
+use super::super::calls::{Fragment, LEGACY_INDEX, text_of};
 use super::super::decode_error::is_lone_error;
 use super::super::types::{Answer, Choice, WireMessage, WirePart, WireUsage};
 use super::usage::usage_of;
@@ -198,7 +198,7 @@ impl StreamDecoder {
         }
         if let Some(call) = &function_call {
             let fragment = Fragment {
-                index: Some(u32::MAX),
+                index: Some(LEGACY_INDEX),
                 name: call.name.as_deref().filter(|name| !name.is_empty()),
                 arguments: text_of(&call.arguments),
                 ..Fragment::default()
