@@ -65,7 +65,7 @@ pub(crate) async fn discover(cx: &CallContext, transport: &Arc<dyn Transport>) -
 }
 
 /// What to do when nothing was found.
-pub(crate) const ADVICE: &str = "nothing to route to was found. Either set OPENAI_API_KEY, or start a local server \
+pub(crate) const ADVICE: &str = "either set OPENAI_API_KEY, or start a local server \
      (Ollama, llama.cpp, vLLM, LM Studio), or write llm-routerd.yaml:\n\n\
      backends:\n  local:\n    adapter: openai_api\n    url: http://127.0.0.1:8080/v1\n    model: NAME\n\n\
      and start again with --config llm-routerd.yaml";
