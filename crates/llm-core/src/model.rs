@@ -18,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A model's name, checked: 1 to 256 characters, no white space, no control characters, no `..` path step.
+/// A model's name, checked: 1 to 256 bytes, no white space, no control characters, no `..` path step.
 ///
 /// A name may hold slashes and colons (some vendors' do); it can never choose another path or host, because
 /// drivers encode it.
@@ -37,13 +37,13 @@ impl ModelId {
     /// Checks a name.
     ///
     /// # Errors
-    /// `InvalidRequest`, when the name is empty, longer than 256 characters, or holds what no name holds.
+    /// `InvalidRequest`, when the name is empty, longer than 256 bytes, or holds what no name holds.
     pub fn new(name: impl AsRef<str>) -> Result<Self> {
         let name = name.as_ref();
         let fault = if name.is_empty() {
             "is empty"
         } else if name.len() > 256 {
-            "is longer than 256 characters"
+            "is longer than 256 bytes"
         } else if name.chars().any(|c| c.is_whitespace() || c.is_control()) {
             "holds white space or control characters"
         } else if name.split('/').any(|step| step == ".." || step == ".") {
