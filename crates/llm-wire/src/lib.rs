@@ -5,6 +5,7 @@ pub mod chat_completions;
 pub mod frame;
 pub mod generate_content;
 pub mod messages;
+pub mod ollama;
 
 mod bag;
 mod body;

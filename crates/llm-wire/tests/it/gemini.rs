@@ -1,21 +1,20 @@
 //! Gemini's format: any cut of the bytes, in either framing, gives the same events; hostile bytes never panic; what
 //! was written as a stream comes back; every request is made legal or refused.
 
+mod requests;
 mod schemas;
 
 use crate::hostile::{changes, mutate, replace};
-use crate::neutral::{canonical, json_object, json_value, messy_messages, text, word};
+use crate::neutral::{json_object, json_value, text, word};
 use llm_core::stream::events_of;
 use llm_core::{
-    Block, ChatEvent, ChatRequest, ChatResponse, Collector, ContentPart, Delta, Error, FinishKind,
-    FinishReason, Grammar, ModelId, OpaquePart, Origin, ReasoningPart, Replay, ResolvedModel, TextPart,
-    ToolCall, Usage, VendorId,
+    Block, ChatEvent, ChatResponse, Collector, Delta, Error, FinishKind, FinishReason, Grammar, OpaquePart,
+    Origin, ReasoningPart, Replay, TextPart, ToolCall, Usage, VendorId,
 };
 use llm_wire::DecodeOptions;
 use llm_wire::frame::SseItem;
 use llm_wire::generate_content::{
     BodyDecoder, Dialect, EncodeOptions, StreamDecoder, StreamEncoder, decode_error, decode_response,
-    encode_request,
 };
 use proptest::collection::vec;
 use proptest::option::of;
@@ -24,16 +23,6 @@ use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
 const GEMINI: VendorId = VendorId::from_static("gemini");
-
-/// The models that differ most.
-const MODELS: [&str; 6] = [
-    "gemini-4-argon",
-    "gemini-3.5-flash-lite",
-    "gemini-2.5-pro",
-    "gemini-2.0-flash",
-    "gemma-3-27b-it",
-    "demo",
-];
 
 fn options(include: bool) -> DecodeOptions {
     let mut options = DecodeOptions::default();
@@ -280,71 +269,6 @@ fn fragmented(events: Vec<ChatEvent>, cuts: &[Index]) -> Vec<ChatEvent> {
     pieces
 }
 
-/// The same messages with one vendor's state as this one's.
-fn with_own_state(mut request: ChatRequest) -> ChatRequest {
-    let rename = |replay: &mut Replay| {
-        if replay.origin.vendor.as_str() == "openai" {
-            replay.origin.vendor = GEMINI;
-        }
-    };
-    for message in &mut request.messages {
-        for part in &mut message.content {
-            match part {
-                ContentPart::Reasoning(part) => part.replay.iter_mut().for_each(rename),
-                ContentPart::Text(part) => part.replay.iter_mut().for_each(rename),
-                ContentPart::ToolCall(call) => call.replay.iter_mut().for_each(rename),
-                ContentPart::Opaque(part) => rename(&mut part.replay),
-                _ => {}
-            }
-        }
-    }
-    request
-}
-
-/// What the service asks of contents.
-fn check_contents(contents: &[Value]) -> Result<(), TestCaseError> {
-    prop_assert_eq!(&contents[0]["role"], "user");
-    let kind = |part: &Value, key: &str| part.get(key).cloned();
-    for pair in contents.windows(2) {
-        prop_assert_ne!(&pair[0]["role"], &pair[1]["role"]);
-    }
-    let mut open: Vec<Value> = Vec::new();
-    for content in contents {
-        let parts = content["parts"].as_array().unwrap();
-        prop_assert!(!parts.is_empty());
-        let mut answered = Vec::new();
-        for part in parts {
-            let empty = part.get("text") == Some(&json!("")) && part.get("thoughtSignature").is_none();
-            prop_assert!(!empty, "an empty text in {}", content);
-            if let Some(result) = kind(part, "functionResponse") {
-                prop_assert_eq!(&content["role"], "user");
-                prop_assert!(result["response"].is_object());
-                answered.push(json!([result["id"], result["name"]]));
-            }
-        }
-        prop_assert_eq!(
-            &answered,
-            &open,
-            "results of the calls before them in {:?}",
-            contents
-        );
-        open = parts
-            .iter()
-            .filter_map(|part| kind(part, "functionCall"))
-            .map(|call| {
-                assert!(call["args"].is_object());
-                json!([call["id"], call["name"]])
-            })
-            .collect();
-    }
-    prop_assert!(
-        open.is_empty(),
-        "calls without results at the end of {:?}",
-        contents
-    );
-    Ok(())
-}
-
 proptest! {
     #[test]
     fn any_cut_in_either_framing_gives_the_same_events(
@@ -421,32 +345,5 @@ proptest! {
         prop_assert_eq!(&decoded.usage, &response.usage);
         prop_assert_eq!(&decoded.metadata, &response.metadata);
         prop_assert_eq!(&decoded.warnings, &[]);
-    }
-
-    #[test]
-    fn any_request_is_made_legal_or_refused(
-        request in canonical(true),
-        history in of(messy_messages()),
-        name in select(MODELS.to_vec()),
-    ) {
-        let mut request = with_own_state(request);
-        if let Some(history) = history {
-            request.messages = history;
-            request = with_own_state(request);
-        }
-        let model = ResolvedModel::unknown(ModelId::new(name).unwrap());
-        for dialect in [Dialect::gemini(), Dialect::vertex()] {
-            match encode_request(&dialect, &model, &request) {
-                Err(error) => prop_assert!(error.vendor().param.is_some(), "{}", error),
-                Ok(encoded) => {
-                    let body: Value = serde_json::from_slice(&encoded.body).unwrap();
-                    check_contents(body["contents"].as_array().unwrap())?;
-                    for tool in body["tools"][0]["functionDeclarations"].as_array().into_iter().flatten() {
-                        let name = tool["name"].as_str().unwrap();
-                        prop_assert!(!name.is_empty() && name.len() <= 128);
-                    }
-                }
-            }
-        }
     }
 }

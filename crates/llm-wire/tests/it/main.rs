@@ -13,5 +13,6 @@ mod messages_hostile;
 mod messages_neutral;
 mod messages_requests;
 mod neutral;
+mod ollama;
 mod requests;
 mod vendor_cases;

@@ -1,13 +1,15 @@
 //! The replayable cases of Gemini and Ollama, through the codecs alone.
 
+mod translation;
+
 use llm_core::{
-    ChatEvent, ChatResponse, Collector, ContentPart, Error, ErrorKind, FinishKind, Grammar, ModelId, Origin,
-    Replay, ResolvedModel, Role, VendorId,
+    ChatEvent, ChatResponse, Collector, Error, ErrorKind, FinishKind, Grammar, ModelId, ResolvedModel,
 };
-use llm_wire::frame::{SseDecoder, SseItem};
-use llm_wire::{DecodeOptions, chat_completions, generate_content};
+use llm_wire::frame::{NdjsonDecoder, SseDecoder, SseItem};
+use llm_wire::{DecodeOptions, chat_completions, generate_content, ollama};
 use serde_json::{Value, json};
 use std::path::Path;
+use translation::check_translation;
 
 fn case(id: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../llm-cases/cases");
@@ -54,11 +56,32 @@ impl Decode for Gemini {
     }
 }
 
+struct Ollama(NdjsonDecoder, ollama::StreamDecoder);
+
+impl Decode for Ollama {
+    fn feed(&mut self, piece: &[u8], out: &mut Vec<ChatEvent>) -> Result<(), Error> {
+        self.0.feed(piece, |line| self.1.feed(line, out))
+    }
+
+    fn finish(&mut self, out: &mut Vec<ChatEvent>) -> Result<(), Error> {
+        self.0.finish(|line| self.1.feed_unterminated(line, out))?;
+        self.1.finish(out)
+    }
+
+    fn interrupt(&mut self, out: &mut Vec<ChatEvent>) {
+        self.1.interrupt(out);
+    }
+}
+
 fn decoder(wire: &str) -> Box<dyn Decode> {
     match wire {
         "gemini-sse" | "gemini-array-stream" => Box::new(Gemini(
             generate_content::BodyDecoder::default(),
             generate_content::StreamDecoder::new(&generate_content::Dialect::gemini(), options()),
+        )),
+        "ollama-ndjson" => Box::new(Ollama(
+            NdjsonDecoder::default(),
+            ollama::StreamDecoder::new(&ollama::Dialect::ollama(), options()),
         )),
         other => panic!("no decoder for {other}"),
     }
@@ -217,6 +240,7 @@ fn check_error(id: &str) {
     let body = input["body"].as_str().unwrap().as_bytes();
     let error = match input["dialect"].as_str().unwrap() {
         "gemini" => generate_content::decode_error(&generate_content::Dialect::gemini(), status, body),
+        "ollama" => ollama::decode_error(&ollama::Dialect::ollama(), status, body),
         other => panic!("{other}"),
     };
     check_outcome(&case, "", &ChatResponse::default(), Some(&error));
@@ -230,111 +254,6 @@ fn gemini_request(request: &llm_core::ChatRequest) -> Value {
     let dialect = generate_content::Dialect::gemini();
     let encoded = generate_content::encode_request(&dialect, &demo(), request).unwrap();
     serde_json::from_slice(&encoded.body).unwrap()
-}
-
-fn check_translation(id: &str) {
-    let case = case(id);
-    let mut source = case["input"]["request"].clone();
-    let mut replays = Vec::new();
-    for message in source["messages"].as_array_mut().unwrap() {
-        if message["role"] == "assistant" {
-            replays.push(
-                message
-                    .as_object_mut()
-                    .unwrap()
-                    .remove("replay")
-                    .unwrap_or_default(),
-            );
-        }
-    }
-    let mut request = chat_completions::decode_request(source.to_string().as_bytes())
-        .unwrap()
-        .request;
-    let turns = request
-        .messages
-        .iter_mut()
-        .filter(|message| message.role == Role::Assistant);
-    for (message, replay) in turns.zip(replays) {
-        let parts = replay["parts"].as_array().cloned().unwrap_or_default();
-        for (part, kept) in message.content.iter_mut().zip(parts) {
-            let state = Replay::new(Origin::new(VendorId::from_static("gemini")), kept);
-            match part {
-                ContentPart::ToolCall(call) => call.replay = Some(state),
-                ContentPart::Text(text) => text.replay = Some(state),
-                _ => {}
-            }
-        }
-    }
-    let sent = match case["input"]["to"].as_str().unwrap() {
-        "gemini" => gemini_request(&request),
-        other => panic!("{other}"),
-    };
-    let accepted = case["accept"].as_array().into_iter().flatten();
-    let mut faults = std::iter::once(&case["expect"]).chain(accepted).map(|outcome| {
-        let checks = outcome["checks"].as_array().unwrap();
-        checks.iter().find(|check| !holds(check, &sent)).cloned()
-    });
-    let first = faults.next().unwrap();
-    assert!(
-        first.is_none() || faults.any(|fault| fault.is_none()),
-        "{id}: {first:?} in {sent}"
-    );
-}
-
-/// All nodes that a pointer with `*` and `**` selects.
-fn select<'v>(value: &'v Value, steps: &[&str], found: &mut Vec<&'v Value>) {
-    let children = || -> Vec<(String, &'v Value)> {
-        match value {
-            Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), value)).collect(),
-            Value::Array(items) => items
-                .iter()
-                .enumerate()
-                .map(|(at, value)| (at.to_string(), value))
-                .collect(),
-            _ => Vec::new(),
-        }
-    };
-    let Some((step, rest)) = steps.split_first() else {
-        return found.push(value);
-    };
-    if *step == "**" {
-        select(value, rest, found);
-    }
-    for (key, child) in children() {
-        match *step {
-            "**" => select(child, steps, found),
-            "*" => select(child, rest, found),
-            step if step == key => select(child, rest, found),
-            _ => {}
-        }
-    }
-}
-
-fn holds(check: &Value, document: &Value) -> bool {
-    let path = check["path"].as_str().unwrap();
-    let steps: Vec<_> = path.split('/').skip(1).collect();
-    let mut nodes = Vec::new();
-    select(document, &steps, &mut nodes);
-    let value = &check["value"];
-    let text = |node: &Value| node.as_str().map_or_else(|| node.to_string(), str::to_owned);
-    let matches = |node: &Value| {
-        let pattern = value.as_str().unwrap().replace("\\{", "{");
-        match pattern
-            .strip_prefix("^(")
-            .and_then(|rest| rest.strip_suffix(")$"))
-        {
-            Some(words) => words.split('|').any(|word| text(node) == word),
-            None => text(node).contains(&pattern),
-        }
-    };
-    match check["op"].as_str().unwrap() {
-        "absent" => nodes.is_empty(),
-        "equals" => !nodes.is_empty() && nodes.iter().all(|node| *node == value),
-        "not_equals" => nodes.iter().all(|node| *node != value),
-        "matches" => !nodes.is_empty() && nodes.iter().all(|node| matches(node)),
-        "type" => !nodes.is_empty() && nodes.iter().all(|node| node.is_object() == (value == "object")),
-        other => panic!("{other}"),
-    }
 }
 
 #[test]
@@ -375,6 +294,28 @@ fn requests_to_gemini() {
     ] {
         check_translation(id);
     }
+}
+
+#[test]
+fn streams_of_ollama() {
+    for id in [
+        "ollama-error-line",
+        "ollama-no-trailing-newline-no-reason",
+        "ollama-thinking",
+        "ollama-tool-call-in-done-line",
+    ] {
+        check_stream(id);
+    }
+}
+
+#[test]
+fn failures_of_ollama() {
+    check_error("http-404-model-string-error");
+}
+
+#[test]
+fn requests_to_ollama() {
+    check_translation("tr-ollama-arguments-object");
 }
 
 #[test]
