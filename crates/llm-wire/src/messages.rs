@@ -24,7 +24,7 @@ pub use decode_response::decode_response;
 pub use decode_stream::StreamDecoder;
 pub use dialect::Dialect;
 pub use encode_error::encode_error;
-pub use encode_request::{EncodedRequest, encode_request};
+pub use encode_request::{EncodedRequest, encode_count_request, encode_request};
 pub use encode_response::{EncodeOptions, encode_response};
 pub use encode_stream::StreamEncoder;
 

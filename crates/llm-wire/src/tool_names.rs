@@ -46,6 +46,8 @@ impl ToolNames {
             return renamed;
         }
         let taken: HashSet<&str> = names.clone().filter(fits).collect();
+        // the last number behind each, so that any number of names is told apart in one pass
+        let mut numbers: HashMap<String, u32> = HashMap::new();
         for name in names.filter(|name| !fits(name)) {
             if renamed.sent.contains_key(name) {
                 continue;
@@ -56,9 +58,9 @@ impl ToolNames {
             let prefix = if needs_prefix { "_" } else { "" };
             let fitted = || prefix.chars().chain(name.chars().map(fitting));
             let mut sent: String = fitted().take(rule.longest).collect();
-            let mut number = 1_u32;
+            let number = numbers.entry(sent.clone()).or_insert(1);
             while taken.contains(sent.as_str()) || renamed.own.contains_key(&sent) {
-                number += 1;
+                *number += 1;
                 let mark = format!("_{number}");
                 sent = fitted().take(rule.longest - mark.len()).collect();
                 sent.push_str(&mark);

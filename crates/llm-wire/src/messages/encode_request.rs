@@ -95,6 +95,36 @@ pub fn encode_request(
     request: &ChatRequest,
     stream: bool,
 ) -> Result<EncodedRequest> {
+    let purpose = if stream { Purpose::Stream } else { Purpose::Answer };
+    encode(dialect, model, request, purpose)
+}
+
+/// Encodes a request to count its tokens: the same body without a cap on output.
+///
+/// # Errors
+/// As [`encode_request`].
+pub fn encode_count_request(
+    dialect: &Dialect,
+    model: &ResolvedModel,
+    request: &ChatRequest,
+) -> Result<EncodedRequest> {
+    encode(dialect, model, request, Purpose::Count)
+}
+
+/// What is wanted back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Answer,
+    Stream,
+    Count,
+}
+
+fn encode(
+    dialect: &Dialect,
+    model: &ResolvedModel,
+    request: &ChatRequest,
+    purpose: Purpose,
+) -> Result<EncodedRequest> {
     let tool_names = ToolNames::new(names(request), NAMES);
     let mut encoding = Encoding {
         dialect,
@@ -108,7 +138,7 @@ pub fn encode_request(
     };
     let bag = Bag::read(&dialect.vendor, dialect.option_keys, &[], request)?;
     let betas = settings::betas(&bag)?;
-    let body = encoding.body(&bag, stream)?;
+    let body = encoding.body(&bag, purpose)?;
     let version = encoding.version(&body);
     let mut bytes = Vec::with_capacity(expected_length(request));
     serde_json::to_writer(&mut bytes, &body).map_err(|error| {
@@ -155,17 +185,19 @@ struct Encoding<'a> {
 }
 
 impl<'a> Encoding<'a> {
-    fn body(&mut self, bag: &Bag<'a>, stream: bool) -> Result<Body<'a>> {
+    fn body(&mut self, bag: &Bag<'a>, purpose: Purpose) -> Result<Body<'a>> {
         let mut body = Body::new(bag.patch);
         let in_body = self.dialect.body_version;
         match in_body {
             Some(version) => body.add("anthropic_version", version),
             None => body.add("model", self.model.id.as_str()),
         }
-        let mut cap = self.cap(stream)?;
+        let mut cap = self.cap(purpose == Purpose::Stream)?;
         let thought = self.thinking(bag, &mut cap)?;
         self.keeps_thoughts = thought.on || self.rule.thinking_blocks_when_off;
-        body.add("max_tokens", cap.tokens);
+        if purpose != Purpose::Count {
+            body.add("max_tokens", cap.tokens);
+        }
         let mut conversation = self.conversation()?;
         let mut tools = self.tools(bag, &thought)?;
         self.limit_marks(bag, &mut conversation, &mut tools);
@@ -188,7 +220,7 @@ impl<'a> Encoding<'a> {
         self.sampling(thought.on, &mut body)?;
         self.stop(&mut body)?;
         self.caller(&mut body);
-        if stream && in_body.is_none() {
+        if purpose == Purpose::Stream && in_body.is_none() {
             body.add("stream", true);
         }
         let betas = settings::betas(bag)?;

@@ -1,13 +1,14 @@
 //! Calls of one turn and their results: which belong together, and under which ids they are sent.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// Ids that were sent. The format takes letters, digits, `_` and `-`, and each id once in a conversation; others'
 /// histories hold other characters, and the same id again in each turn.
 #[derive(Default)]
 pub(super) struct CallIds<'a> {
-    sent: HashSet<Cow<'a, str>>,
+    /// With the last number that was put behind each.
+    sent: HashMap<Cow<'a, str>, u32>,
 }
 
 impl<'a> CallIds<'a> {
@@ -19,12 +20,12 @@ impl<'a> CallIds<'a> {
             id.chars().map(|c| if fits(c) { c } else { '_' }).collect()
         };
         let mut unused = fitting.clone();
-        let mut number = 1_u32;
-        while self.sent.contains(&unused) {
-            number += 1;
+        while let Some(last) = self.sent.get(&unused) {
+            let number = self.sent.get(&fitting).unwrap_or(last) + 1;
+            self.sent.insert(fitting.clone(), number);
             unused = Cow::Owned(format!("{fitting}_{number}"));
         }
-        self.sent.insert(unused.clone());
+        self.sent.insert(unused.clone(), 1);
         unused
     }
 }

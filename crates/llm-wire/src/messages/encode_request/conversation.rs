@@ -19,29 +19,53 @@ pub(super) struct Conversation<'a> {
     pub(super) tools_kept: Option<CacheTtl>,
     /// Is there any mark?
     pub(super) marked: bool,
+    /// The last block that can be marked.
+    last: Option<Place>,
+}
+
+/// Where a block stands.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    System(usize),
+    Message(usize, usize),
 }
 
 impl<'a> Conversation<'a> {
+    /// Adds a block above the conversation.
+    pub(super) fn add_system(&mut self, block: WireBlock<'a>) {
+        // a message in between may stand later already
+        if !matches!(self.last, Some(Place::Message(..))) {
+            self.last = Some(Place::System(self.system.len()));
+        }
+        self.system.push(block);
+    }
+
     /// Adds a block to the last message, or to a new one if another role speaks.
     pub(super) fn add(&mut self, role: &'static str, block: WireBlock<'a>) {
-        match self.messages.last_mut() {
-            Some(last) if last.role == role => last.content.push(block),
-            _ => self.messages.push(WireMessage {
-                role,
-                content: vec![block],
-            }),
+        if self.messages.last().is_none_or(|last| last.role != role) {
+            let content = Vec::new();
+            self.messages.push(WireMessage { role, content });
         }
+        let at = self.messages.len() - 1;
+        let content = &mut self.messages[at].content;
+        if can_be_marked(&block) {
+            self.last = Some(Place::Message(at, content.len()));
+        }
+        content.push(block);
     }
 
     /// Marks the last block that can be: everything up to here is kept.
     pub(super) fn mark(&mut self, ttl: CacheTtl) {
         self.marked = true;
-        let messages = self.messages.iter_mut().rev();
-        let blocks = messages.flat_map(|message| message.content.iter_mut().rev());
-        match blocks
-            .chain(self.system.iter_mut().rev())
-            .find(|block| can_be_marked(block))
-        {
+        let block = match self.last {
+            Some(Place::System(at)) => self.system.get_mut(at),
+            Some(Place::Message(at, position)) => {
+                let message = self.messages.get_mut(at);
+                message.and_then(|message| message.content.get_mut(position))
+            }
+            None => None,
+        };
+        match block {
             Some(block) => block.kept = Some(ttl),
             None => self.tools_kept = Some(ttl),
         }

@@ -104,7 +104,7 @@ impl<'a> Encoding<'a> {
                 }
                 ContentPart::Text(text) => {
                     moved |= !leading;
-                    conversation.system.push(WireBlock::text(text.text.as_str()));
+                    conversation.add_system(WireBlock::text(text.text.as_str()));
                 }
                 ContentPart::CachePoint(point) => conversation.mark(point.ttl),
                 ContentPart::Opaque(_) => self.warn_history(&path, super::assistant::NOT_CARRIED),

@@ -444,3 +444,28 @@ fn tools_are_renamed_where_they_must_be() {
     assert_eq!(encoded.tool_names.own("fs_read_2"), "fs.read");
     assert_eq!(encoded.warnings, []);
 }
+
+/// A caller may send any number of them; none of it may take the square of the time.
+#[test]
+fn many_calls_of_one_id_many_names_and_many_cache_points_take_no_longer() {
+    const MANY: usize = 30_000;
+    let calls = (0..MANY).map(|_| call("same.id", "{}"));
+    let results = (0..MANY).map(|_| ToolResult::new("same.id", "r"));
+    let thoughts = (0..MANY).flat_map(|_| [thought(ANTHROPIC), point(CacheTtl::Short)]);
+    let names = ('\u{4e00}'..)
+        .take(20_000)
+        .map(|name| ToolSpec::new(name.to_string()));
+    let request = ChatRequest::new([
+        Message::user("go"),
+        assistant(calls),
+        Message::tool_results(results),
+        assistant(thoughts),
+        Message::user("next"),
+    ])
+    .with_tools(names);
+    let (body, _) = encoded("demo", &request);
+    assert_eq!(
+        body["messages"][1]["content"][MANY - 1]["id"],
+        format!("same_id_{MANY}")
+    );
+}

@@ -355,3 +355,13 @@ fn a_stream_is_asked_for() {
     assert_eq!(body["stream"], true);
     assert!(clean("demo", &hi()).get("stream").is_none());
 }
+
+#[test]
+fn tokens_are_counted_without_a_cap() {
+    let request = with_tool(hi()).with_max_output_tokens(9);
+    let encoded = encode_count_request(&Dialect::anthropic(), &model("demo"), &request).unwrap();
+    let counted: Value = serde_json::from_slice(&encoded.body).unwrap();
+    let mut asked = clean("demo", &request);
+    asked.as_object_mut().unwrap().remove("max_tokens");
+    assert_eq!(counted, asked);
+}
