@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod answers;
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod reuse;

@@ -74,19 +74,24 @@ impl Connection {
     /// Reads one request, head and body; `None` when the client is gone.
     pub(crate) async fn request(&mut self) -> Option<String> {
         let mut bytes = Vec::new();
+        let mut expected = None;
         loop {
-            let text = String::from_utf8_lossy(&bytes);
-            if let Some((head, body)) = text.split_once("\r\n\r\n") {
-                let length = head
+            let end = || bytes.windows(4).position(|window| window == b"\r\n\r\n");
+            if expected.is_none()
+                && let Some(end) = end()
+            {
+                let head = String::from_utf8_lossy(&bytes[..end]);
+                let length: usize = head
                     .lines()
                     .filter_map(|line| line.split_once(':'))
                     .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
                     .map_or(0, |(_, length)| length.trim().parse().unwrap());
-                if body.len() >= length {
-                    return Some(text.into_owned());
-                }
+                expected = Some(end + 4 + length);
             }
-            let mut buffer = [0; 4096];
+            if expected.is_some_and(|expected| bytes.len() >= expected) {
+                return Some(String::from_utf8_lossy(&bytes).into_owned());
+            }
+            let mut buffer = [0; 16 * 1024];
             match self.stream.read(&mut buffer).await {
                 Ok(0) | Err(_) => return None,
                 Ok(count) => bytes.extend_from_slice(&buffer[..count]),
