@@ -91,7 +91,7 @@ impl Connection {
             if expected.is_some_and(|expected| bytes.len() >= expected) {
                 return Some(String::from_utf8_lossy(&bytes).into_owned());
             }
-            let mut buffer = [0; 16 * 1024];
+            let mut buffer = [0; 8 * 1024];
             match self.stream.read(&mut buffer).await {
                 Ok(0) | Err(_) => return None,
                 Ok(count) => bytes.extend_from_slice(&buffer[..count]),
