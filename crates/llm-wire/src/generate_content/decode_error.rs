@@ -5,14 +5,17 @@
 
 use super::dialect::Dialect;
 use crate::failure::decode_failure;
+use crate::retry_hint;
 use llm_core::{Error, ErrorKind};
 use serde_json::Value;
+use std::time::Duration;
 
 /// Reads a failure. `status` is the HTTP status, or `None` for an error inside a 200 (a body or a stream's chunk).
 ///
 /// The kind comes from status and vendor's words together. Two things stand only in the details: that the key is not
-/// accepted (the status says 400), and that a quota is for a day (waiting a moment does not help). The wait that the
-/// body asks for is put on the error; there is no header for it here.
+/// accepted (the status says 400), and whether a quota is for a minute or for a day (the message speaks of plan and
+/// billing for both, but waiting a moment helps with one alone). The wait that the body asks for is put on the error;
+/// there is no header for it here.
 ///
 /// ```
 /// use llm_core::ErrorKind;
@@ -28,6 +31,7 @@ pub fn decode_error(_dialect: &Dialect, status: Option<u16>, body: &[u8]) -> Err
     let kind = match error.kind() {
         ErrorKind::InvalidRequest | ErrorKind::Permission if said.bad_key => ErrorKind::Auth,
         ErrorKind::RateLimit if said.per_day => ErrorKind::QuotaExhausted,
+        ErrorKind::QuotaExhausted if said.comes_back() => ErrorKind::RateLimit,
         // the kind of what says nothing else
         ErrorKind::Server if status.is_none() => said.kind_of_word().unwrap_or(ErrorKind::Server),
         same => same,
@@ -35,9 +39,11 @@ pub fn decode_error(_dialect: &Dialect, status: Option<u16>, body: &[u8]) -> Err
     let mut error = if kind == error.kind() {
         error
     } else {
-        // no hint to wait: neither a key nor a day's quota comes back in a moment
+        // neither a key nor a day's quota comes back in a moment
+        let wait = said.wait.filter(|_| kind == ErrorKind::RateLimit);
         Error::new(kind, error.message())
             .with_phase(error.phase())
+            .with_retry_after(wait)
             .with_vendor(error.vendor().clone())
     };
     if let Some(code) = said.code {
@@ -55,6 +61,9 @@ struct Said {
     word: Option<String>,
     bad_key: bool,
     per_day: bool,
+    per_minute: bool,
+    /// The wait that it asks for.
+    wait: Option<Duration>,
 }
 
 impl Said {
@@ -75,18 +84,25 @@ impl Said {
                 said.code = said.code.or(Some(reason));
             }
             let violations = detail.get("violations").and_then(Value::as_array);
-            let mut quotas = violations
-                .into_iter()
-                .flatten()
-                .filter_map(|violation| text(violation, "quotaId"));
-            said.per_day |= quotas.any(|quota| quota.contains("PerDay"));
+            for violation in violations.into_iter().flatten() {
+                let quota = text(violation, "quotaId").unwrap_or_default();
+                said.per_day |= quota.contains("PerDay");
+                said.per_minute |= quota.contains("PerMinute");
+            }
         }
+        said.wait = retry_hint::of_details(document);
         let message = text(error, "message").unwrap_or_default();
         said.bad_key |= ["API key not valid", "API key expired", "API Key not found"]
             .iter()
             .any(|wording| message.contains(wording));
         said.code = said.code.or_else(|| said.word.clone());
         said
+    }
+
+    /// Is it a limit that a moment's wait helps with?
+    fn comes_back(&self) -> bool {
+        let limited = self.word.as_deref() == Some("RESOURCE_EXHAUSTED");
+        limited && !self.per_day && (self.per_minute || self.wait.is_some())
     }
 
     /// The kind of the status that a word stands for, for words that no other vendor has.
@@ -145,6 +161,25 @@ mod tests {
         assert_eq!(minute.kind(), ErrorKind::RateLimit);
         assert_eq!(minute.retry_after(), Some(Duration::from_millis(250)));
         assert_eq!(minute.vendor().code.as_deref(), Some("RESOURCE_EXHAUSTED"));
+    }
+
+    #[test]
+    fn plan_and_billing_are_spoken_of_whatever_the_quota() {
+        let message = "You exceeded your current quota, please check your plan and billing details.";
+        let error = |details: Value| json!({"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED", "details": details});
+        let quota = |quota: &str| json!({"@type": "a.QuotaFailure", "violations": [{"quotaId": quota}]});
+        let wait = json!({"@type": "a.RetryInfo", "retryDelay": "35s"});
+        for status in [Some(429), None] {
+            let minute = read(status, error(json!([quota("RequestsPerMinutePerProject"), wait])));
+            assert_eq!(minute.kind(), ErrorKind::RateLimit);
+            assert_eq!(minute.retry_after(), Some(Duration::from_secs(35)));
+            let day = read(status, error(json!([quota("RequestsPerDayPerProject"), wait])));
+            assert_eq!((day.kind(), day.retry_after()), (ErrorKind::QuotaExhausted, None));
+        }
+        assert_eq!(
+            read(Some(429), error(json!([]))).kind(),
+            ErrorKind::QuotaExhausted
+        );
     }
 
     #[test]

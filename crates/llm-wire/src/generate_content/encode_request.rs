@@ -51,6 +51,7 @@ pub struct EncodedRequest {
 /// | reasoning | what its own vendor signed, for the model that signed it; anything else is left out |
 /// | a tool's name that the format does not take | another one; calls come back under the caller's ([`EncodedRequest::tool_names`]) |
 /// | a schema | `parametersJsonSchema` and `responseJsonSchema`, with references written out; what is not read there is named in a warning |
+/// | the name of a schema | nowhere: it is a label |
 /// | a strict tool | mode `VALIDATED`, which holds for all tools |
 /// | an effort | a level or a budget; what the model does not take becomes the next lower one it takes, else its lowest, and a warning |
 ///

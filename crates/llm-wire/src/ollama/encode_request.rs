@@ -46,6 +46,7 @@ pub struct EncodedRequest {
 /// | a tool must be called | a sentence among the instructions (of a named tool: with that tool only), and a warning |
 /// | a strict tool | as any other, and a warning |
 /// | an effort | a level where the model is known to take levels, else thinking on or off, and a warning |
+/// | the name of a schema | nowhere: it is a label |
 /// | a prompt that is longer than the window | an error of the server's ([`Dialect::cuts_long_prompts`]) |
 ///
 /// Of the request's options bag, the namespace of the dialect's vendor is read. Keys that the dialect lists

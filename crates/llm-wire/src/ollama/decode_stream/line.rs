@@ -28,7 +28,7 @@ impl StreamDecoder {
         }
         let done = answer.done == Some(true);
         let reason = answer.done_reason.filter(|reason| !reason.is_empty());
-        if done && matches!(reason.as_deref(), Some("load" | "unload")) {
+        if done && !self.state.content_seen && matches!(reason.as_deref(), Some("load" | "unload")) {
             return Line::NoAnswer;
         }
         if !self.state.started {

@@ -153,6 +153,8 @@ fn effort_is_a_level_or_a_switch() {
     levels.efforts = Some(vec![E::Low, E::Medium, E::High, E::Max]);
     let no_thought =
         resolved("plain").with_capabilities(Capabilities::unknown().with(Capability::Reasoning, false));
+    let mut always = resolved("always-thinks");
+    always.rejects = vec![llm_core::model::Knob::ThinkingOff];
     for (model, asked, think, warns) in [
         (resolved("qwen4:8b"), E::None, json!(false), false),
         (resolved("qwen4:8b"), E::High, json!(true), true),
@@ -163,6 +165,7 @@ fn effort_is_a_level_or_a_switch() {
         (levels.clone(), E::XHigh, json!("high"), true),
         (levels, E::None, json!(false), false),
         (no_thought.clone(), E::None, Value::Null, false),
+        (always, E::None, json!(true), true),
     ] {
         let (body, warned) = sent_to(&model, &hi().with_reasoning(Reasoning::effort(asked))).unwrap();
         assert_eq!(

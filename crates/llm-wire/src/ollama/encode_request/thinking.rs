@@ -6,6 +6,7 @@ use super::Encoding;
 use crate::fault::unsupported;
 use crate::ollama::request_types::{Field, Fields};
 use llm_core::ReasoningEffort::{self, High, Low, Max, Medium};
+use llm_core::model::Knob;
 use llm_core::{Capability, Result, Support};
 
 const FIELD: &str = "reasoning.effort";
@@ -53,11 +54,16 @@ impl<'a> Encoding<'a> {
             .filter(|level| listed.contains(level) || (only_levels && *level != Max))
             .collect();
         if asked == ReasoningEffort::None {
-            if !only_levels {
+            if !only_levels && !self.model.rejects(Knob::ThinkingOff) {
                 return false.into();
             }
-            self.warn(FIELD, "is sent as low: this model cannot stop thinking");
-            return Low.as_str().into();
+            let lowest = levels.first().map(|level| level.as_str());
+            let message = format!(
+                "is sent as {}: this model cannot stop thinking",
+                lowest.unwrap_or("on")
+            );
+            self.warn(FIELD, &message);
+            return lowest.map_or(true.into(), Field::from);
         }
         let Some(taken) = asked.clamp_to(&levels) else {
             let message = "is sent as thinking on: it is not known that this model takes levels";

@@ -1,14 +1,28 @@
 //! Requests: what is sent is what the service asks of contents.
 
-use crate::neutral::{canonical, messy_messages};
+use crate::neutral::{canonical, json_value, messy_messages};
 use llm_core::{ChatRequest, ContentPart, ModelId, Replay, ResolvedModel, VendorId};
 use llm_wire::generate_content::{Dialect, encode_request};
+use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
 const GEMINI: VendorId = VendorId::from_static("gemini");
+
+/// Keys of the options bag, one of which is none.
+const KEYS: [&str; 9] = [
+    "body",
+    "cachedContent",
+    "candidateCount",
+    "labels",
+    "responseSchema",
+    "serverTools",
+    "thinkingConfig",
+    "toolConfig",
+    "unknown",
+];
 
 /// The models that differ most.
 const MODELS: [&str; 6] = [
@@ -86,6 +100,26 @@ fn check_contents(contents: &[Value]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
+    #[test]
+    fn any_option_of_the_vendors_own_is_sent_or_refused(
+        request in canonical(true),
+        options in vec((select(KEYS.to_vec()), json_value()), 1..4),
+        name in select(MODELS.to_vec()),
+    ) {
+        let mut request = request;
+        for (key, value) in options {
+            request.vendor.set(GEMINI, key, value);
+        }
+        let model = ResolvedModel::unknown(ModelId::new(name).unwrap());
+        match encode_request(&Dialect::vertex(), &model, &request) {
+            Err(error) => prop_assert!(error.vendor().param.is_some(), "{}", error),
+            Ok(encoded) => {
+                let body: Value = serde_json::from_slice(&encoded.body).unwrap();
+                prop_assert!(body.is_object());
+            }
+        }
+    }
+
     #[test]
     fn any_request_is_made_legal_or_refused(
         request in canonical(true),
