@@ -4,7 +4,7 @@
 //! places that need a line for it: what speaks the form (`subject.rs`), how a scripted answer looks in it
 //! (`script.rs`, with a file of its own under `script/`), and how a request is read from it.
 
-use crate::case::{DIALECTS, Fault};
+use crate::case::{DIALECTS, Fault, Wire};
 use serde_json::Value;
 
 /// A wire form, whoever's dialect of it.
@@ -27,6 +27,17 @@ impl Form {
             other => Err(Fault::unknown("dialect", other)),
         }
     }
+
+    /// The form of the answers on a wire.
+    pub(crate) fn of_wire(wire: Wire) -> Result<Form, Fault> {
+        let dialect = wire.dialect().ok_or_else(|| unsupported_wire(wire))?;
+        Form::of(dialect, "answers").map_err(|_| unsupported_wire(wire))
+    }
+}
+
+/// Nothing here runs such a case.
+pub(crate) fn unsupported_wire(wire: Wire) -> Fault {
+    Fault::unsupported(format!("the wire {wire} yet"))
 }
 
 /// Has this build a driver for the dialect of an input? A word that the format does not have is no answer to that:

@@ -21,9 +21,12 @@ const USAGE_KEYS: [&str; 5] = [
 
 const REPLAY_KEYS: [&str; 3] = ["blocks", "parts", "reasoning_details"];
 
-/// A whole answer.
-pub(crate) fn of_response(response: &ChatResponse) -> Value {
+/// A whole answer, and what of it goes back in the vendor's own form, where that was asked.
+pub(crate) fn of_response(response: &ChatResponse, sent_back: Option<(&'static str, Value)>) -> Value {
     let mut outcome = content(response);
+    if let Some((key, pieces)) = sent_back {
+        outcome.insert("replay".into(), json!({key: pieces}));
+    }
     outcome.insert("outcome".into(), json!("ok"));
     Value::Object(outcome)
 }
@@ -172,7 +175,7 @@ mod tests {
         response.usage = Usage::new(9, 1);
         response.usage.cost = llm_core::Cost::from_reported_usd(0.5);
         assert_eq!(
-            of_response(&response),
+            of_response(&response, None),
             json!({
                 "outcome": "ok", "text": "ä🦀", "text_len": 2, "reasoning": "hm", "refusal_text": "",
                 "tool_calls": [{"id": "a", "name": "f", "arguments": {"x": 1}}],

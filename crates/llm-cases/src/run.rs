@@ -8,6 +8,7 @@ mod timeout_sim;
 mod translation;
 
 use crate::case::{Case, Fault, Wire};
+use crate::form::{Form, unsupported_wire};
 use crate::outcome;
 use crate::subject::{Subject, patiently};
 use llm_core::ChatRequest;
@@ -18,8 +19,12 @@ use std::time::Duration;
 pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     supported(case.wire, &case.input)?;
     match case.wire {
-        Wire::OpenAiChatSse => stream::run(case),
-        Wire::OpenAiChatJson => plain::run(case),
+        Wire::OpenAiChatSse
+        | Wire::AnthropicSse
+        | Wire::GeminiSse
+        | Wire::GeminiArrayStream
+        | Wire::OllamaNdjson => stream::run(case),
+        Wire::OpenAiChatJson | Wire::AnthropicJson => plain::run(case),
         Wire::HttpError => http_error::run(case),
         Wire::RequestTranslation => translation::run(case),
         Wire::RetrySim => retry_sim::run(case),
@@ -31,17 +36,19 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
 /// Can this build run such an input?
 pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
     match wire {
-        Wire::OpenAiChatSse | Wire::OpenAiChatJson => Ok(()),
+        Wire::OpenAiChatSse
+        | Wire::OpenAiChatJson
+        | Wire::AnthropicSse
+        | Wire::AnthropicJson
+        | Wire::GeminiSse
+        | Wire::GeminiArrayStream
+        | Wire::OllamaNdjson => Form::of_wire(wire).map(drop),
         Wire::HttpError => http_error::supported(input),
         Wire::RequestTranslation => translation::supported(input),
         Wire::RetrySim => retry_sim::supported(input),
         Wire::TimeoutSim => timeout_sim::supported(input),
         other => Err(unsupported_wire(other)),
     }
-}
-
-fn unsupported_wire(wire: Wire) -> Fault {
-    Fault::unsupported(format!("the wire {wire} yet"))
 }
 
 /// What came of asking.

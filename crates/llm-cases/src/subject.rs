@@ -4,7 +4,8 @@ use crate::case::{Fault, Fields};
 use crate::form::Form;
 use crate::price;
 use llm_core::{
-    CallContext, ChatDriver, ChatLayer, ChatRequest, Clock, Error, ModelEntry, ModelId, Price, Reasoning,
+    CallContext, ChatDriver, ChatLayer, ChatRequest, ChatResponse, Clock, Error, ErrorKind, Message,
+    ModelEntry, ModelId, Price, Reasoning, ToolResult,
 };
 use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
 use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
@@ -86,6 +87,7 @@ impl Setup {
 pub(crate) struct Subject {
     pub(crate) driver: Arc<dyn ChatDriver>,
     pub(crate) cx: CallContext,
+    form: Form,
     clock: Arc<TestClock>,
     start: Instant,
 }
@@ -99,10 +101,7 @@ impl Subject {
 
     /// Speaks a form over a transport.
     pub(crate) fn over(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Subject, Error> {
-        let driver: Arc<dyn ChatDriver> = match form {
-            Form::ChatCompletions => Arc::new(openai_driver(setup, transport)?),
-            Form::Messages => Arc::new(claude_driver(setup, transport)?),
-        };
+        let driver = driver(form, setup, transport)?;
         let clock = Arc::new(match setup.wall {
             Some(wall) => TestClock::starting_at(wall),
             None => TestClock::new(),
@@ -114,6 +113,7 @@ impl Subject {
                 Some(limit) => cx.with_timeout(limit),
                 None => cx,
             },
+            form,
             start: clock.now(),
             clock,
         })
@@ -125,10 +125,46 @@ impl Subject {
         self
     }
 
+    /// What goes back of an answer in the vendor's own form, and the word for it: read from the request of the next
+    /// turn. Nothing, where that turn cannot be asked.
+    pub(crate) async fn sent_back(
+        &self,
+        request: &ChatRequest,
+        response: &ChatResponse,
+    ) -> Option<(&'static str, Value)> {
+        let (key, place) = match self.form {
+            // what its hosts want back is told piece by piece, not as whole messages
+            Form::ChatCompletions => return None,
+            Form::Messages => ("blocks", "/messages/1/content"),
+        };
+        let transport = Arc::new(ScriptedTransport::new([Answer::status(500)]));
+        let driver = driver(self.form, &Setup::default(), transport.clone()).ok()?;
+        let results = response
+            .tool_calls()
+            .map(|call| ToolResult::new(&call.id, "done"));
+        let mut next = request.clone();
+        next.messages.push(response.to_message());
+        next.messages.push(Message::tool_results(results));
+        next.messages.push(Message::user("Go on."));
+        // the answer does not matter
+        drop(driver.chat(&CallContext::new(self.clock.clone()), &next).await);
+        let sent = transport.requests().pop()?;
+        let body: Value = serde_json::from_slice(&sent.body).ok()?;
+        body.pointer(place).map(|pieces| (key, pieces.clone()))
+    }
+
     /// How long ago the call began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.clock.now() - self.start
     }
+}
+
+/// The driver of a form.
+fn driver(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Arc<dyn ChatDriver>, Error> {
+    Ok(match form {
+        Form::ChatCompletions => Arc::new(openai_driver(setup, transport)?),
+        Form::Messages => Arc::new(claude_driver(setup, transport)?),
+    })
 }
 
 fn openai_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<OpenAiDriver, Error> {
@@ -141,11 +177,21 @@ fn openai_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<OpenAiD
 }
 
 fn claude_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<ClaudeDriver, Error> {
+    no_think_tags(setup)?;
     let mut config = ClaudeConfig::compatible(BASE_URL);
     if let Some(price) = &setup.price {
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
     }
     ClaudeDriver::with_transport(config, transport)
+}
+
+/// Refuses what only the driver of Chat Completions has a switch for.
+fn no_think_tags(setup: &Setup) -> Result<(), Error> {
+    if setup.extract_think_tags {
+        let message = "this driver does not split think tags";
+        return Err(Error::new(ErrorKind::Config, message));
+    }
+    Ok(())
 }
 
 /// What is asked in every case: the answer is scripted, so only the model and the wish for thoughts matter.

@@ -10,14 +10,14 @@ use llm_core::ChatRequest;
 
 pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     check_expected(case)?;
+    let form = Form::of_wire(case.wire)?;
     let mut fields = Fields::of(&case.input, "input")?;
     let answer = answer::head(&mut fields)?.with_piece(fields.text("body")?);
     let setup = Setup::read(&mut fields)?;
     fields.end()?;
     let request = request().map_err(|error| broken(&error))?;
     let outcome = on_fake_time(async {
-        let subject =
-            Subject::answered(Form::ChatCompletions, &setup, answer).map_err(|error| broken(&error))?;
+        let subject = Subject::answered(form, &setup, answer).map_err(|error| broken(&error))?;
         let asked = ask(&subject, &request).await;
         let after = asked.known_at;
         Ok(Outcome::timed("", asked, after))
@@ -28,7 +28,7 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
 /// Asks for the whole answer.
 pub(super) async fn ask(subject: &Subject, request: &ChatRequest) -> Asked {
     let outcome = match subject.driver.chat(&subject.cx, request).await {
-        Ok(response) => outcome::of_response(&response),
+        Ok(response) => outcome::of_response(&response, subject.sent_back(request, &response).await),
         Err(error) => outcome::of_early_error(&error),
     };
     Asked {

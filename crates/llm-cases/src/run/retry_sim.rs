@@ -13,7 +13,7 @@ use expected::Call;
 use llm_core::{ChatRequest, Error};
 use llm_driver_testkit::{Exhausted, ScriptedTransport};
 use llm_resilience::{Jitter, RetryLayer, RetryPolicy};
-use llm_wire::chat_completions;
+use llm_wire::{chat_completions, messages};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -174,10 +174,14 @@ fn policy(policy: &Value, at: &str) -> Result<RetryPolicy, Fault> {
 
 /// The request of a case, and whether it asks for a stream.
 fn asked(form: Form, request: &Value, at: &str) -> Result<(ChatRequest, bool), Fault> {
+    let body = request.to_string();
     let decoded = match form {
-        Form::ChatCompletions => chat_completions::decode_request(request.to_string().as_bytes()),
-        Form::Messages => return Err(Fault::unsupported("requests in the form of Messages yet")),
+        Form::ChatCompletions => {
+            chat_completions::decode_request(body.as_bytes()).map(|decoded| (decoded.request, decoded.stream))
+        }
+        Form::Messages => {
+            messages::decode_request(body.as_bytes()).map(|decoded| (decoded.request, decoded.stream))
+        }
     };
-    let decoded = decoded.map_err(|error| Fault::malformed(format!("{at} is no request: {error}")))?;
-    Ok((decoded.request, decoded.stream))
+    decoded.map_err(|error| Fault::malformed(format!("{at} is no request: {error}")))
 }

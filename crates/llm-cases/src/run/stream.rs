@@ -10,6 +10,7 @@ use llm_core::{ChatEvent, ChatRequest, ChatStream, Collector, Error, Grammar};
 
 pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     check_expected(case)?;
+    let form = Form::of_wire(case.wire)?;
     let mut fields = Fields::of(&case.input, "input")?;
     let head = answer::head(&mut fields)?;
     let body = answer::body(fields.required("chunks")?, &fields.at("chunks"))?;
@@ -25,7 +26,7 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     let mut outcomes = Vec::new();
     for (way, bytewise) in [("whole", false), ("byte by byte", true)] {
         let outcome = on_fake_time(async {
-            let subject = Subject::answered(Form::ChatCompletions, &setup.bytewise(bytewise), answer.clone())
+            let subject = Subject::answered(form, &setup.bytewise(bytewise), answer.clone())
                 .map_err(|error| broken(&error))?;
             let asked = ask(&subject, &request).await;
             let after = body.silence_until(asked.known_at);
@@ -44,11 +45,11 @@ pub(super) async fn ask(subject: &Subject, request: &ChatRequest) -> Asked {
             known_at: subject.elapsed(),
             illegal: None,
         },
-        Ok(stream) => read(subject, stream).await,
+        Ok(stream) => read(subject, request, stream).await,
     }
 }
 
-async fn read(subject: &Subject, mut stream: ChatStream) -> Asked {
+async fn read(subject: &Subject, request: &ChatRequest, mut stream: ChatStream) -> Asked {
     let mut collector = Collector::default();
     let mut grammar = Grammar::default();
     let mut illegal = None;
@@ -80,7 +81,7 @@ async fn read(subject: &Subject, mut stream: ChatStream) -> Asked {
     note(grammar.end());
     let partial = collector.partial();
     let outcome = match failure.map_or_else(|| collector.finish(), Err) {
-        Ok(response) => outcome::of_response(&response),
+        Ok(response) => outcome::of_response(&response, subject.sent_back(request, &response).await),
         Err(error) => outcome::of_error(&error, &partial),
     };
     Asked {

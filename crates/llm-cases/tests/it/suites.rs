@@ -42,6 +42,12 @@ fn what_the_first_issue_names_passes_without_leaving_anything_out() {
 }
 
 #[test]
+fn answers_of_other_vendors_pass_without_leaving_anything_out() {
+    must_pass("cases", &["--kind", "anthropic"]);
+    must_pass("cases", &["--kind", "usage,errors", "--dialect", "anthropic"]);
+}
+
+#[test]
 fn time_limits_and_retries_pass_without_leaving_anything_out() {
     must_pass("cases", &["--kind", "timeouts"]);
     must_pass("cases", &["--wire", "retry-sim"]);
