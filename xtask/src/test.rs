@@ -29,7 +29,13 @@ const MODEL_SERVER_VARIABLE: &str = "LLM_TEST_MODEL_SERVER";
 /// The replayable cases that the project keeps.
 const CASES: &str = "crates/llm-cases/cases";
 
-const NEXTEST: [&str; 4] = ["nextest", "run", "--workspace", "--all-features"];
+const NEXTEST: [&str; 5] = [
+    "nextest",
+    "run",
+    "--workspace",
+    "--all-features",
+    "--no-fail-fast",
+];
 const PLAIN: [&str; 6] = [
     "test",
     "--workspace",
