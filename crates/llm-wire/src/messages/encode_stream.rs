@@ -1,9 +1,14 @@
 //! Events → frames.
 
+mod frames;
+
 use super::encode_error::write_error;
 use super::encode_response::{EncodeOptions, End, Envelope, WireUsage, own_block, own_fields, own_metadata};
 use super::request_types::{BlockBody, WireBlock, WireInput};
-use crate::json_text::write_json;
+use frames::{
+    BlockDelta, BlockStart, BlockStop, CitationsDelta, InputDelta, MessageDelta, MessageStart, Nothing,
+    SignatureDelta, StartedMessage, TextDelta, ThinkingDelta, write_event,
+};
 use llm_core::{
     BlockKind, ChatEvent, Delta, Error, FinishReason, Replay, ResponseMeta, Usage, VendorMetadata,
 };
@@ -324,89 +329,6 @@ impl StreamEncoder {
         write_event("message_stop", &Nothing {}, out);
     }
 }
-
-/// Writes an event, whose data repeats its name.
-fn write_event(name: &str, fields: &impl Serialize, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\ndata: {\"type\":\"");
-    out.extend_from_slice(name.as_bytes());
-    out.push(b'"');
-    let start = out.len();
-    write_json(fields, out);
-    if out.ends_with(b"{}") && out.len() == start + 2 {
-        out.truncate(start);
-        out.push(b'}');
-    } else if let Some(brace) = out.get_mut(start) {
-        // the object goes on
-        *brace = b',';
-    }
-    out.extend_from_slice(b"\n\n");
-}
-
-#[derive(Serialize)]
-struct Nothing {}
-
-#[derive(Serialize)]
-struct MessageStart<'a> {
-    message: StartedMessage<'a>,
-}
-
-#[derive(Serialize)]
-struct BlockStart<'a> {
-    index: u32,
-    content_block: WireBlock<'a>,
-}
-
-#[derive(Serialize)]
-struct BlockDelta<'a, D> {
-    index: u32,
-    delta: &'a D,
-}
-
-#[derive(Serialize)]
-struct BlockStop {
-    index: u32,
-}
-
-#[derive(Serialize)]
-struct MessageDelta<'a> {
-    delta: End<'a>,
-    usage: WireUsage<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context_management: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_transformations: Option<&'a Value>,
-}
-
-#[derive(Serialize)]
-struct StartedMessage<'a> {
-    #[serde(flatten)]
-    envelope: Envelope<'a>,
-    content: [(); 0],
-    stop_reason: Option<()>,
-    stop_sequence: Option<()>,
-    usage: WireUsage<'a>,
-}
-
-macro_rules! deltas {
-    ($($name:ident($field:ident: $type:ty)),*) => {$(
-        #[derive(Serialize)]
-        struct $name<'a> {
-            #[serde(rename = "type")]
-            kind: &'static str,
-            $field: &'a $type,
-        }
-    )*};
-}
-
-deltas!(
-    TextDelta(text: str),
-    ThinkingDelta(thinking: str),
-    SignatureDelta(signature: str),
-    InputDelta(partial_json: str),
-    CitationsDelta(citation: Value)
-);
 
 #[cfg(test)]
 mod tests;
