@@ -13,6 +13,10 @@ pub(crate) enum Form {
     ChatCompletions,
     /// Anthropic's.
     Messages,
+    /// Google's.
+    GenerateContent,
+    /// Ollama's own.
+    Ollama,
 }
 
 impl Form {
@@ -21,10 +25,20 @@ impl Form {
         match dialect {
             "openai" | "azure" | "groq" | "deepseek" | "kimi" | "mistral" => Ok(Form::ChatCompletions),
             "anthropic" => Ok(Form::Messages),
+            "gemini" => Ok(Form::GenerateContent),
+            "ollama" => Ok(Form::Ollama),
             known if DIALECTS.contains(&known) => {
                 Err(Fault::unsupported(format!("{what} of the dialect {known} yet")))
             }
             other => Err(Fault::unknown("dialect", other)),
+        }
+    }
+
+    /// What a stream calls itself.
+    pub(crate) fn stream_type(self) -> &'static str {
+        match self {
+            Form::ChatCompletions | Form::Messages | Form::GenerateContent => "text/event-stream",
+            Form::Ollama => "application/x-ndjson",
         }
     }
 
@@ -58,6 +72,15 @@ mod tests {
     fn a_dialect_is_spoken_or_not_yet_or_unknown() {
         assert_eq!(Form::of("kimi", "errors").unwrap(), Form::ChatCompletions);
         assert_eq!(Form::of("anthropic", "errors").unwrap(), Form::Messages);
+        assert_eq!(
+            Form::of_wire(Wire::GeminiArrayStream).unwrap(),
+            Form::GenerateContent
+        );
+        assert_eq!(Form::of_wire(Wire::OllamaNdjson).unwrap(), Form::Ollama);
+        for wire in [Wire::BedrockEventStream, Wire::McpHttp] {
+            let fault = Form::of_wire(wire).unwrap_err().to_string();
+            assert_eq!(fault, format!("this build cannot run the wire {wire} yet"));
+        }
         let fault = |dialect: &str| Form::of(dialect, "errors").unwrap_err().to_string();
         assert_eq!(
             fault("bedrock"),

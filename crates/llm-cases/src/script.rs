@@ -1,7 +1,9 @@
 //! Scripted answers of the simulations, and how they look on the wire.
 
 mod chat_completions;
+mod generate_content;
 mod messages;
+mod ollama;
 
 use crate::answer;
 use crate::case::{Fault, Fields, list, text};
@@ -102,6 +104,8 @@ impl Scripted {
                 let payloads = match form {
                     Form::ChatCompletions => chat_completions::chunks(good),
                     Form::Messages => messages::events(good),
+                    Form::GenerateContent => vec![generate_content::body(good)],
+                    Form::Ollama => ollama::lines(good),
                 };
                 events(form, &payloads, None)
             }
@@ -109,12 +113,16 @@ impl Scripted {
                 let body = match form {
                     Form::ChatCompletions => chat_completions::body(good),
                     Form::Messages => messages::body(good),
+                    Form::GenerateContent => generate_content::body(good),
+                    Form::Ollama => ollama::body(good),
                 };
                 Answer::json(200, body.to_string())
             }
             Content::Given(answer) => answer.clone(),
             Content::Stream(payloads, end) => events(form, payloads, *end),
-            Content::RawStream(body) => Answer::sse(body.as_str()),
+            Content::RawStream(body) => Answer::status(200)
+                .with_header("content-type", form.stream_type())
+                .with_piece(body.as_str()),
             Content::Refused => Answer::refused(),
         };
         answer.with_pause(self.delay)
@@ -149,8 +157,12 @@ fn events(form: Form, payloads: &[Value], end: Option<End>) -> Answer {
     let (event, end_mark): (fn(&Value) -> String, &str) = match form {
         Form::ChatCompletions => (chat_completions::event, chat_completions::END_MARK),
         Form::Messages => (messages::event, messages::END_MARK),
+        Form::GenerateContent => (generate_content::event, generate_content::END_MARK),
+        Form::Ollama => (ollama::line, ollama::END_MARK),
     };
-    let answer = Answer::sse("").with_pieces(payloads.iter().map(event));
+    let answer = Answer::status(200)
+        .with_header("content-type", form.stream_type())
+        .with_pieces(payloads.iter().map(event));
     match end {
         Some(end) => answer.with_end(end),
         None => answer.with_piece(end_mark),

@@ -3,6 +3,7 @@
 use crate::case::{Fault, Fields};
 use crate::form::Form;
 use crate::price;
+use crate::stand_in::{Format, StandIn};
 use llm_core::{
     CallContext, ChatDriver, ChatLayer, ChatRequest, ChatResponse, Clock, Error, ErrorKind, Message,
     ModelEntry, ModelId, Price, Reasoning, ToolResult,
@@ -11,6 +12,7 @@ use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
 use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
 use llm_driver_testkit::{Answer, ScriptedTransport, TestClock};
 use llm_http::Transport;
+use llm_wire::{generate_content, ollama};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -134,8 +136,9 @@ impl Subject {
     ) -> Option<(&'static str, Value)> {
         let (key, place) = match self.form {
             // what its hosts want back is told piece by piece, not as whole messages
-            Form::ChatCompletions => return None,
+            Form::ChatCompletions | Form::Ollama => return None,
             Form::Messages => ("blocks", "/messages/1/content"),
+            Form::GenerateContent => ("parts", "/contents/1/parts"),
         };
         let transport = Arc::new(ScriptedTransport::new([Answer::status(500)]));
         let driver = driver(self.form, &Setup::default(), transport.clone()).ok()?;
@@ -164,6 +167,17 @@ fn driver(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Ar
     Ok(match form {
         Form::ChatCompletions => Arc::new(openai_driver(setup, transport)?),
         Form::Messages => Arc::new(claude_driver(setup, transport)?),
+        Form::GenerateContent => {
+            no_think_tags(setup)?;
+            let format = Format::GenerateContent(generate_content::Dialect::gemini());
+            Arc::new(StandIn::new(format, BASE_URL, setup.price.clone(), transport)?)
+        }
+        Form::Ollama => {
+            let mut dialect = ollama::Dialect::ollama();
+            dialect.extract_think_tags = setup.extract_think_tags;
+            let format = Format::Ollama(dialect);
+            Arc::new(StandIn::new(format, BASE_URL, setup.price.clone(), transport)?)
+        }
     })
 }
 
@@ -185,7 +199,7 @@ fn claude_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<ClaudeD
     ClaudeDriver::with_transport(config, transport)
 }
 
-/// Refuses what only the driver of Chat Completions has a switch for.
+/// Refuses what a driver has no switch for.
 fn no_think_tags(setup: &Setup) -> Result<(), Error> {
     if setup.extract_think_tags {
         let message = "this driver does not split think tags";

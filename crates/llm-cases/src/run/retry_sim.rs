@@ -182,6 +182,10 @@ fn asked(form: Form, request: &Value, at: &str) -> Result<(ChatRequest, bool), F
         Form::Messages => {
             messages::decode_request(body.as_bytes()).map(|decoded| (decoded.request, decoded.stream))
         }
+        // Nothing reads these yet.
+        Form::GenerateContent | Form::Ollama => {
+            return Err(Fault::unsupported(format!("requests in the form {form:?} yet")));
+        }
     };
     decoded.map_err(|error| Fault::malformed(format!("{at} is no request: {error}")))
 }

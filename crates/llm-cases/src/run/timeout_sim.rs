@@ -22,7 +22,12 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     let mut fields = Fields::of(&case.input, "input")?;
     let form = Form::of(fields.optional_text("dialect")?.unwrap_or("openai"), WHAT)?;
     let limits = Limits::read(fields.required("config")?, &fields.at("config"))?;
-    let upstream = Upstream::read(fields.required("upstream")?, &fields.at("upstream"), &limits)?;
+    let upstream = Upstream::read(
+        fields.required("upstream")?,
+        &fields.at("upstream"),
+        form,
+        &limits,
+    )?;
     fields.end()?;
     let layer = TimeoutLayer::attempt(limits.policy);
     let request = request().map_err(|error| broken(&error))?;
@@ -70,7 +75,7 @@ struct Upstream {
 }
 
 impl Upstream {
-    fn read(upstream: &Value, at: &str, limits: &Limits) -> Result<Upstream, Fault> {
+    fn read(upstream: &Value, at: &str, form: Form, limits: &Limits) -> Result<Upstream, Fault> {
         let mut fields = Fields::of(upstream, at)?;
         let plain = fields.flag("plain")?;
         let body = answer::body(fields.required("chunks")?, &fields.at("chunks"))?;
@@ -84,7 +89,7 @@ impl Upstream {
         let media_type = if plain {
             "application/json"
         } else {
-            "text/event-stream"
+            form.stream_type()
         };
         if connects {
             let head = Answer::status(200).with_header("content-type", media_type);

@@ -73,6 +73,36 @@ fn messages_have_words_and_events_of_their_own() {
 }
 
 #[test]
+fn gemini_and_ollama_have_words_of_their_own() {
+    let good = scripted(json!({"ok": "fine", "finish_reason": "length", "usage": {"eval_count": 9}}));
+    let answer = |form, stream| {
+        let answer = good.answer(form, stream);
+        String::from_utf8(answer.body_bytes()).unwrap()
+    };
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let plain = read(&answer(Form::GenerateContent, false));
+    assert_eq!(plain["candidates"][0]["finishReason"], "MAX_TOKENS");
+    assert_eq!(plain["usageMetadata"], json!({"eval_count": 9}));
+    assert_eq!(answer(Form::GenerateContent, true), format!("data: {plain}\n\n"));
+
+    let plain = read(&answer(Form::Ollama, false));
+    assert_eq!(
+        (&plain["message"]["content"], &plain["eval_count"]),
+        (&json!("fine"), &json!(9))
+    );
+    let lines: Vec<Value> = answer(Form::Ollama, true).lines().map(read).collect();
+    assert_eq!(
+        (&lines[0]["message"]["content"], &lines[0]["done"]),
+        (&json!("fine"), &json!(false))
+    );
+    assert_eq!(lines[0].get("eval_count"), None);
+    assert_eq!(
+        (&lines[1]["message"]["content"], &lines[1]["done_reason"]),
+        (&json!(""), &json!("length"))
+    );
+}
+
+#[test]
 fn everything_else_comes_as_it_stands_there() {
     for stream in [false, true] {
         assert_eq!(

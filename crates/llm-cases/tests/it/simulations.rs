@@ -141,8 +141,8 @@ fn limits_are_compared_in_both_ways_and_words_that_nobody_reads_are_failures() {
             "unknown connect slowly",
         ),
         (
-            of(|case| case["input"]["dialect"] = json!("gemini")),
-            "this build cannot run time limits of the dialect gemini yet",
+            of(|case| case["input"]["dialect"] = json!("bedrock")),
+            "this build cannot run time limits of the dialect bedrock yet",
         ),
         (
             of(|case| {

@@ -43,8 +43,12 @@ fn what_the_first_issue_names_passes_without_leaving_anything_out() {
 
 #[test]
 fn answers_of_other_vendors_pass_without_leaving_anything_out() {
-    must_pass("cases", &["--kind", "anthropic"]);
-    must_pass("cases", &["--kind", "usage,errors", "--dialect", "anthropic"]);
+    must_pass("cases", &["--kind", "anthropic,ollama"]);
+    must_pass("cases", &["--wire", "gemini-sse,gemini-array-stream"]);
+    must_pass(
+        "cases",
+        &["--kind", "usage,errors", "--dialect", "anthropic,gemini,ollama"],
+    );
 }
 
 #[test]
