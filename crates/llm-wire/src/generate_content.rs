@@ -25,7 +25,7 @@ pub use decode_error::decode_error;
 pub use decode_response::decode_response;
 pub use decode_stream::StreamDecoder;
 pub use dialect::Dialect;
-pub use encode_request::{EncodedRequest, encode_request};
+pub use encode_request::{EncodedRequest, encode_count_request, encode_request};
 pub use encode_stream::{EncodeOptions, StreamEncoder};
 
 /// The name of this format in raw mode.

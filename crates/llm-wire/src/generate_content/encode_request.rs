@@ -19,6 +19,7 @@ use crate::body::expected_length;
 use crate::tool_names::{NameRule, ToolNames};
 use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, ResolvedModel, Result, Warning};
 use own_options::OwnOptions;
+use serde_json::Value;
 
 /// A request as it is sent.
 #[derive(Debug, Clone)]
@@ -78,6 +79,47 @@ pub fn encode_request(
     model: &ResolvedModel,
     request: &ChatRequest,
 ) -> Result<EncodedRequest> {
+    encode(dialect, model, request, |body| body)
+}
+
+/// Encodes a request to count its tokens, instructions and tools included: for the developer API's `countTokens`, which
+/// answers with `totalTokens`.
+///
+/// ```
+/// use llm_core::{ChatRequest, ModelId, ResolvedModel};
+/// use llm_wire::generate_content::{Dialect, encode_count_request};
+/// let model = ResolvedModel::unknown(ModelId::new("demo")?);
+/// let encoded = encode_count_request(&Dialect::gemini(), &model, &ChatRequest::user("hi"))?;
+/// let begins = br#"{"generateContentRequest":{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"model":"#;
+/// assert!(encoded.body.starts_with(begins));
+/// # Ok::<(), llm_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`encode_request`].
+pub fn encode_count_request(
+    dialect: &Dialect,
+    model: &ResolvedModel,
+    request: &ChatRequest,
+) -> Result<EncodedRequest> {
+    let id = model.id.as_str();
+    let prefix = if id.contains('/') { "" } else { "models/" };
+    let path = Value::from(format!("{prefix}{id}"));
+    encode(dialect, model, request, |mut body| {
+        body.add("model", path);
+        let mut counted = Fields::new(None);
+        counted.add("generateContentRequest", body);
+        counted
+    })
+}
+
+/// `wrap` puts the body into what is sent.
+fn encode(
+    dialect: &Dialect,
+    model: &ResolvedModel,
+    request: &ChatRequest,
+    wrap: impl FnOnce(Fields<'_>) -> Fields<'_>,
+) -> Result<EncodedRequest> {
     let tool_names = ToolNames::beginning_with(names(request), NAMES, may_begin);
     let mut encoding = Encoding {
         dialect,
@@ -87,7 +129,7 @@ pub fn encode_request(
         tool_names: &tool_names,
         warnings: Vec::new(),
     };
-    let body = encoding.body()?;
+    let body = wrap(encoding.body()?);
     let mut bytes = Vec::with_capacity(expected_length(request));
     serde_json::to_writer(&mut bytes, &body).map_err(|error| {
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)

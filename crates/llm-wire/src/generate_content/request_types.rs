@@ -21,8 +21,8 @@ pub(crate) enum Field<'a> {
     Names([&'a str; 1]),
     Stop(&'a [String]),
     Value(&'a Value),
-    /// A schema that was made legal.
-    Schema(Value),
+    /// A schema that was made legal, a model's path.
+    Owned(Value),
     Object(Fields<'a>),
     Contents(Vec<WireContent<'a>>),
     System(WireSystem<'a>),
@@ -47,7 +47,7 @@ field_from!(
     Names([&'a str; 1]),
     Stop(&'a [String]),
     Value(&'a Value),
-    Schema(Value),
+    Owned(Value),
     Contents(Vec<WireContent<'a>>),
     Object(Fields<'a>),
     System(WireSystem<'a>),

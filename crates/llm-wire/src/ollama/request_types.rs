@@ -20,7 +20,7 @@ pub(crate) enum Field<'a> {
     Texts(&'a [String]),
     Value(&'a Value),
     /// A schema that something was added to.
-    Schema(Value),
+    Owned(Value),
     Object(Fields<'a>),
     Messages(Vec<WireMessage<'a>>),
     Tools(Vec<WireTool<'a>>),
@@ -43,7 +43,7 @@ field_from!(
     Text(&'a str),
     Texts(&'a [String]),
     Value(&'a Value),
-    Schema(Value),
+    Owned(Value),
     Object(Fields<'a>),
     Messages(Vec<WireMessage<'a>>),
     Tools(Vec<WireTool<'a>>)
