@@ -23,4 +23,4 @@ pub use response::{
 pub use sampling::{Reasoning, ReasoningEffort, Sampling};
 pub use tool::{ToolCall, ToolChoice, ToolResult, ToolSpec};
 pub use usage::Usage;
-pub use vendor::{VendorMetadata, VendorOptions};
+pub use vendor::{VendorBag, VendorMetadata, VendorOptions};

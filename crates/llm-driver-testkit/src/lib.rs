@@ -3,6 +3,7 @@
 
 mod answer;
 mod clock;
+mod demand;
 mod difference;
 mod expect;
 mod faults;
@@ -19,6 +20,7 @@ pub mod suite;
 
 pub use answer::{Answer, End, Framing, Piece};
 pub use clock::TestClock;
+pub use demand::{demanding_messages, demanding_request, shown};
 pub use expect::Expectation;
 pub use fixture::Fixture;
 pub use harness::{Endpoint, Harness};

@@ -1,5 +1,6 @@
 //! Namespaced bags for what only one vendor has.
 
+use super::request::ChatRequest;
 use crate::driver::VendorId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -67,5 +68,56 @@ impl VendorOptions {
                 }
             }
         }
+    }
+}
+
+/// One vendor's options on their way into a request: what the typed options of a driver crate are made of.
+///
+/// ```
+/// use llm_core::chat::VendorBag;
+/// use llm_core::{ChatRequest, VendorId};
+/// let bag = VendorBag::default().with("verbosity", "low").with_field("body", "top_a", 0.5);
+/// let request = bag.apply(&VendorId::from_static("openai"), ChatRequest::user("hi"));
+/// assert_eq!(request.vendor.of("openai").unwrap()["body"]["top_a"], 0.5);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+#[must_use = "options do nothing until they are applied to a request"]
+pub struct VendorBag {
+    keys: Map<String, Value>,
+}
+
+impl VendorBag {
+    /// One key with its value.
+    pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.keys.insert(key.into(), value.into());
+        self
+    }
+
+    /// One more field of the object under a key.
+    pub fn with_field(mut self, key: &str, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let object = self.keys.entry(key).or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(fields) = object {
+            fields.insert(name.into(), value.into());
+        }
+        self
+    }
+
+    /// One more item of the list under a key.
+    pub fn with_item(mut self, key: &str, item: impl Into<Value>) -> Self {
+        let list = self.keys.entry(key).or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(items) = list {
+            items.push(item.into());
+        }
+        self
+    }
+
+    /// Puts them into a request, under this vendor's name.
+    #[must_use]
+    pub fn apply(self, vendor: &VendorId, mut request: ChatRequest) -> ChatRequest {
+        for (key, value) in self.keys {
+            request.vendor.set(vendor.clone(), key, value);
+        }
+        request
     }
 }
