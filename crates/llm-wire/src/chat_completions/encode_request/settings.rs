@@ -32,13 +32,11 @@ impl<'a> Encoding<'a> {
                 body.add(name, number);
             }
         }
-        if let Some(top_k) = sampling.top_k
-            && self.takes_sampling("top_k", true)
-        {
-            if self.dialect.options.top_k {
-                body.add("top_k", top_k);
-            } else {
+        if let Some(top_k) = sampling.top_k {
+            if !self.dialect.options.top_k {
                 self.warn("sampling.top_k", "is not sent: this host does not take it");
+            } else if self.takes_sampling("top_k", true) {
+                body.add("top_k", top_k);
             }
         }
         for (name, number) in penalties {
