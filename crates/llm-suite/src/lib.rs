@@ -16,6 +16,18 @@ pub use llm_wire as wire;
 /// The Claude driver (feature `claude`).
 #[cfg(feature = "claude")]
 pub use llm_driver_claude as claude;
+/// The DeepSeek driver (feature `deepseek`).
+#[cfg(feature = "deepseek")]
+pub use llm_driver_deepseek as deepseek;
+/// The Groq driver (feature `groq`).
+#[cfg(feature = "groq")]
+pub use llm_driver_groq as groq;
+/// The Kimi driver (feature `kimi`).
+#[cfg(feature = "kimi")]
+pub use llm_driver_kimi as kimi;
+/// The Mistral driver (feature `mistral`).
+#[cfg(feature = "mistral")]
+pub use llm_driver_mistral as mistral;
 /// The OpenAI driver (feature `openai`).
 #[cfg(feature = "openai")]
 pub use llm_driver_openai as openai;

@@ -72,6 +72,14 @@ pub use llm_core::{
 };
 #[cfg(feature = "claude")]
 pub use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
+#[cfg(feature = "deepseek")]
+pub use llm_driver_deepseek::{DeepSeekConfig, DeepSeekDriver};
+#[cfg(feature = "groq")]
+pub use llm_driver_groq::{GroqConfig, GroqDriver};
+#[cfg(feature = "kimi")]
+pub use llm_driver_kimi::{KimiConfig, KimiDriver};
+#[cfg(feature = "mistral")]
+pub use llm_driver_mistral::{MistralConfig, MistralDriver};
 #[cfg(feature = "openai")]
 pub use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
 #[cfg(feature = "routing")]

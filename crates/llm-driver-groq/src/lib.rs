@@ -1,0 +1,47 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
+mod config;
+mod dialect;
+mod driver;
+mod models;
+mod options;
+
+use llm_core::{BuildContext, Driver, DriverId, Registry, Result, VendorId};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub use config::{Groq, GroqConfig};
+pub use driver::GroqDriver;
+pub use llm_core::{ModelEntry, UnknownModels};
+pub use llm_http::{AuthScheme, Limits};
+pub use options::{GroqOptions, ReasoningFormat};
+
+/// The id under which this driver is registered.
+pub const DRIVER_ID: DriverId = DriverId::from_static("groq");
+
+/// Whose models it reaches, and whose options bag of a request it reads.
+pub const VENDOR: VendorId = VendorId::from_static("groq");
+
+/// Adds this driver to a registry, as `groq`.
+///
+/// ```
+/// let mut registry = llm_core::Registry::new();
+/// llm_driver_groq::register(&mut registry)?;
+/// let config = serde_json::json!({ "api_key": "an invented key" });
+/// let driver = registry.build("groq", config, &Default::default())?;
+/// assert!(driver.as_chat().is_some());
+/// # Ok::<(), llm_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `Config`, when a driver of this id is registered already.
+pub fn register(registry: &mut Registry) -> Result<()> {
+    registry.register(DRIVER_ID, build)
+}
+
+fn build(config: Value, context: &BuildContext) -> Result<Arc<dyn Driver>> {
+    let config = llm_http::config_from_value(config)?;
+    let transport = llm_http::transport_from(context)?;
+    Ok(Arc::new(GroqDriver::with_transport(config, transport)?))
+}

@@ -1,0 +1,34 @@
+//! The Groq driver: the conformance suite, and what is this driver's own.
+
+#[cfg(test)]
+mod calls;
+#[cfg(test)]
+mod encode;
+#[cfg(test)]
+mod setup;
+
+use llm_core::ChatDriver;
+use llm_driver_groq::{GroqConfig, GroqDriver};
+use llm_driver_testkit::{Endpoint, Harness, conformance_suite};
+use std::sync::Arc;
+
+conformance_suite!(harness());
+
+/// The driver before a server of the kit's, as it is before the vendor: with its catalogue.
+fn harness() -> Harness {
+    Harness::new("groq", "openai/gpt-oss-20b", |endpoint: &Endpoint| {
+        let config = GroqConfig::new(endpoint.api_key.clone())
+            .with_base_url(format!("{}/v1", endpoint.base_url))
+            .with_shipped_catalog(true);
+        let driver = match &endpoint.transport {
+            Some(transport) => GroqDriver::with_transport(config, transport.clone()),
+            None => GroqDriver::new(config),
+        };
+        driver.map(|driver| Arc::new(driver) as Arc<dyn ChatDriver>)
+    })
+    // One that sees, and cannot call several tools at once.
+    .with_models(["qwen/qwen3.8-27b"])
+    .with_fixtures(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"))
+    .with_chat_path("/v1/chat/completions")
+    .with_stream_body(serde_json::json!({ "stream": true, "stream_options": { "include_usage": true } }))
+}

@@ -1,0 +1,48 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
+mod config;
+mod dialect;
+mod driver;
+mod models;
+mod options;
+mod tokens;
+
+use llm_core::{BuildContext, Driver, DriverId, Registry, Result, VendorId};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub use config::{Kimi, KimiConfig, MAINLAND_BASE_URL};
+pub use driver::KimiDriver;
+pub use llm_core::{ModelEntry, UnknownModels};
+pub use llm_http::{AuthScheme, Limits};
+pub use options::KimiOptions;
+
+/// The id under which this driver is registered.
+pub const DRIVER_ID: DriverId = DriverId::from_static("kimi");
+
+/// Whose models it reaches, and whose options bag of a request it reads.
+pub const VENDOR: VendorId = VendorId::from_static("moonshot");
+
+/// Adds this driver to a registry, as `kimi`.
+///
+/// ```
+/// let mut registry = llm_core::Registry::new();
+/// llm_driver_kimi::register(&mut registry)?;
+/// let config = serde_json::json!({ "api_key": "an invented key" });
+/// let driver = registry.build("kimi", config, &Default::default())?;
+/// assert!(driver.as_chat().is_some());
+/// # Ok::<(), llm_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `Config`, when a driver of this id is registered already.
+pub fn register(registry: &mut Registry) -> Result<()> {
+    registry.register(DRIVER_ID, build)
+}
+
+fn build(config: Value, context: &BuildContext) -> Result<Arc<dyn Driver>> {
+    let config = llm_http::config_from_value(config)?;
+    let transport = llm_http::transport_from(context)?;
+    Ok(Arc::new(KimiDriver::with_transport(config, transport)?))
+}

@@ -1,0 +1,24 @@
+//! What the tests of this driver share.
+
+use llm_driver_kimi::{KimiConfig, KimiDriver};
+use llm_driver_testkit::{Answer, ScriptedTransport};
+use std::sync::Arc;
+
+/// A small answer of the vendor's.
+pub(crate) const ANSWER: &str = r#"{"id":"a1","choices":[{"index":0,"finish_reason":"stop",
+    "message":{"role":"assistant","content":"Seven."}}],"usage":{"prompt_tokens":1000,"completion_tokens":100}}"#;
+
+/// A driver of the vendor's own API over a transport that gives these answers, and the transport.
+pub(crate) fn driver(answers: impl IntoIterator<Item = Answer>) -> (KimiDriver, Arc<ScriptedTransport>) {
+    driver_of(KimiConfig::new("an invented key"), answers)
+}
+
+/// The same for this configuration.
+pub(crate) fn driver_of(
+    config: KimiConfig,
+    answers: impl IntoIterator<Item = Answer>,
+) -> (KimiDriver, Arc<ScriptedTransport>) {
+    let transport = Arc::new(ScriptedTransport::new(answers));
+    let driver = KimiDriver::with_transport(config, transport.clone()).unwrap();
+    (driver, transport)
+}

@@ -1,0 +1,12 @@
+//! This vendor's dialect of the wire format.
+
+use crate::config::MistralConfig;
+use llm_wire::chat_completions::Dialect;
+
+/// The dialect of a configuration. Another vendor's name keeps what the vendor sends apart from what a host of the
+/// same format sends.
+pub(crate) fn dialect_of(config: &MistralConfig) -> Dialect {
+    let mut dialect = Dialect::mistral();
+    dialect.vendor = config.vendor.clone();
+    dialect
+}
