@@ -8,6 +8,8 @@ const DRIVERS: &[fn(&mut Registry) -> Result<()>] = &[
     llm_driver_claude::register,
     #[cfg(feature = "deepseek")]
     llm_driver_deepseek::register,
+    #[cfg(feature = "gemini")]
+    llm_driver_gemini::register,
     #[cfg(feature = "groq")]
     llm_driver_groq::register,
     #[cfg(feature = "kimi")]

@@ -19,6 +19,9 @@ pub use llm_driver_claude as claude;
 /// The DeepSeek driver (feature `deepseek`).
 #[cfg(feature = "deepseek")]
 pub use llm_driver_deepseek as deepseek;
+/// The Gemini driver (feature `gemini`).
+#[cfg(feature = "gemini")]
+pub use llm_driver_gemini as gemini;
 /// The Groq driver (feature `groq`).
 #[cfg(feature = "groq")]
 pub use llm_driver_groq as groq;

@@ -74,6 +74,8 @@ pub use llm_core::{
 pub use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
 #[cfg(feature = "deepseek")]
 pub use llm_driver_deepseek::{DeepSeekConfig, DeepSeekDriver};
+#[cfg(feature = "gemini")]
+pub use llm_driver_gemini::{GeminiConfig, GeminiDriver};
 #[cfg(feature = "groq")]
 pub use llm_driver_groq::{GroqConfig, GroqDriver};
 #[cfg(feature = "kimi")]
