@@ -4,13 +4,13 @@ mod collect;
 mod event;
 mod grammar;
 
-use crate::chat::ResponseMeta;
+use crate::chat::{FinishReason, ResponseMeta, Usage};
 use crate::error::{Attempt, Result};
 use futures_core::Stream;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 pub use collect::{Collector, collect, events_of, replay};
 pub use event::{BlockKind, ChatEvent, Delta, RawFrame};
@@ -22,6 +22,8 @@ pub use grammar::Grammar;
 #[must_use = "a stream does nothing until it is read"]
 pub struct ChatStream {
     meta: ResponseMeta,
+    usage: Usage,
+    finish: Option<FinishReason>,
     attempts: Vec<Attempt>,
     inner: Pin<Box<dyn Stream<Item = Result<ChatEvent>> + Send>>,
 }
@@ -31,12 +33,14 @@ impl ChatStream {
     pub fn new(meta: ResponseMeta, events: impl Stream<Item = Result<ChatEvent>> + Send + 'static) -> Self {
         ChatStream {
             meta,
+            usage: Usage::default(),
+            finish: None,
             attempts: Vec::new(),
             inner: Box::pin(events),
         }
     }
 
-    /// What is known of the call now, before any event was read.
+    /// What is known of the call now: what the head of the answer said, and after the first event all of it.
     pub fn meta(&self) -> &ResponseMeta {
         &self.meta
     }
@@ -61,19 +65,43 @@ impl ChatStream {
         S: Stream<Item = Result<ChatEvent>> + Send + 'static,
     {
         ChatStream {
-            meta: self.meta,
-            attempts: self.attempts,
             inner: Box::pin(map(self.inner)),
+            ..self
         }
+    }
+
+    /// What was used, as far as it was reported in the events read so far.
+    pub fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// Why the answer ended; absent until its last event was read.
+    pub fn finish_reason(&self) -> Option<&FinishReason> {
+        self.finish.as_ref()
     }
 
     /// The next event; `None` after the last.
     pub async fn next_event(&mut self) -> Option<Result<ChatEvent>> {
-        poll_fn(|cx| self.inner.as_mut().poll_next(cx)).await
+        poll_fn(|cx| self.poll_event(cx)).await
     }
 
-    /// The next piece of answer text; `None` after the last. Everything else is passed over: read events to
-    /// see it.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ChatEvent>>> {
+        let event = ready!(self.inner.as_mut().poll_next(cx));
+        match &event {
+            Some(Ok(ChatEvent::Start(meta))) => self.meta = ResponseMeta::clone(meta),
+            Some(Ok(ChatEvent::Usage(usage))) => self.usage.merge(usage),
+            Some(Ok(ChatEvent::Finish { reason, usage })) => {
+                self.usage.merge(usage);
+                self.finish = Some(reason.clone());
+            }
+            _ => {}
+        }
+        Poll::Ready(event)
+    }
+
+    /// The next piece of answer text; `None` after the last. [`usage`](Self::usage),
+    /// [`finish_reason`](Self::finish_reason) and [`meta`](Self::meta) tell the rest afterwards; tool calls and
+    /// reasoning are passed over: read events to see them.
     ///
     /// # Errors
     /// What ended the stream early.
@@ -94,7 +122,7 @@ impl ChatStream {
 impl Stream for ChatStream {
     type Item = Result<ChatEvent>;
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.inner.as_mut().poll_next(cx)
+        self.poll_event(cx)
     }
 }
 
@@ -104,5 +132,45 @@ impl fmt::Debug for ChatStream {
             .field("meta", &self.meta)
             .field("attempts", &self.attempts)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Block, ChatResponse, FinishKind, TextPart};
+    use std::pin::pin;
+    use std::task::Waker;
+
+    fn ready<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("a replayed stream never waits"),
+        }
+    }
+
+    #[test]
+    fn a_stream_read_for_its_text_tells_the_rest_afterwards() {
+        let mut response = ChatResponse::new(ResponseMeta {
+            id: Some("c-1".into()),
+            ..ResponseMeta::default()
+        });
+        response.blocks.push(Block::Text(TextPart::new("Seven.")));
+        response.usage = Usage::new(3, 1);
+        response.finish = FinishReason::new(FinishKind::Stop, "stop".to_owned());
+        let ChatStream { inner, .. } = replay(response);
+        let mut stream = ChatStream::new(ResponseMeta::default(), inner);
+        assert_eq!(
+            (stream.meta().id.as_deref(), stream.finish_reason()),
+            (None, None)
+        );
+        assert_eq!(ready(stream.next_text()).unwrap().as_deref(), Some("Seven."));
+        assert_eq!(ready(stream.next_text()).unwrap(), None);
+        assert_eq!(stream.meta().id.as_deref(), Some("c-1"));
+        assert_eq!(stream.usage(), &Usage::new(3, 1));
+        assert_eq!(
+            stream.finish_reason().map(|reason| reason.kind),
+            Some(FinishKind::Stop)
+        );
     }
 }

@@ -20,6 +20,12 @@ use axum::routing::{get, post};
 use llm_suite::core::{Error, ErrorKind, VendorFacts};
 use llm_wire::chat_completions::encode_error;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// What a 429 says where no vendor said how long.
+const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(1);
+/// The longest wait that is passed on.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// All routes.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -112,8 +118,13 @@ pub(crate) fn error_response(error: &Error) -> Response {
     let (status, body) = encode_error(&for_caller(error));
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json(status, body);
-    if let Some(wait) = error.retry_after() {
-        // whole seconds, never less than the hint
+    // a limit without a hint: clients that obey one back off all the same
+    let hint = error
+        .retry_after()
+        .or((status == StatusCode::TOO_MANY_REQUESTS).then_some(DEFAULT_RETRY_AFTER));
+    if let Some(wait) = hint {
+        // whole seconds, never less than the hint; more than a day is no hint
+        let wait = wait.min(LONGEST_RETRY_AFTER);
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         set_header(&mut response, RETRY_AFTER.as_str(), &seconds.to_string());
     }

@@ -91,7 +91,7 @@ impl Routes {
                 None => std::slice::from_ref(entry),
             };
             for member in members {
-                let backend = self.backends.get(member).ok_or_else(|| self.unknown(name))?;
+                let backend = self.backends.get(member).ok_or_else(|| self.unknown(member))?;
                 if candidates.iter().all(|earlier| earlier.id() != &*backend.id) {
                     candidates.push(candidate(backend, position));
                 }
@@ -217,6 +217,11 @@ mod tests {
             let error = routes().resolve(name).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::UnknownModel, "{name}");
             assert!(error.message().contains("role:main"), "{}", error.message());
+        }
+        let error = routes().resolve("chain:a,nope,b").unwrap_err();
+        assert!(error.message().contains("\"nope\""), "{}", error.message());
+        if let Ok(route) = routes().resolve("chain:a,b") {
+            assert_eq!(route.candidates.len(), 2);
         }
     }
 }

@@ -42,17 +42,22 @@ pub use llm_resilience as resilience;
 pub use llm_routing as routing;
 
 /// The examples of the repository's README must compile.
-#[cfg(all(doctest, feature = "openai"))]
+#[cfg(all(doctest, feature = "openai", feature = "resilience", feature = "routing"))]
 #[doc = include_str!("../../../README.md")]
 struct RepositoryReadme;
 
-/// A context for a call that begins now: the system's clock, no deadline.
+/// How long a call may take whose context comes from [`context`].
+const DEFAULT_TIME: std::time::Duration = std::time::Duration::from_secs(10 * 60);
+
+/// A context for a call that begins now: the system's clock, and ten minutes for the whole call, so that nothing hangs for
+/// ever. For less, `.with_timeout(…)`; for more, or for calls without an end, `CallContext::new(llm_suite::http::shared_clock())`.
 ///
 /// ```
 /// use std::time::Duration;
 /// let cx = llm_suite::context().with_timeout(Duration::from_secs(30));
 /// assert!(cx.remaining().unwrap() <= Duration::from_secs(30));
+/// assert!(llm_suite::context().remaining().unwrap() > Duration::from_secs(500));
 /// ```
 pub fn context() -> llm_core::CallContext {
-    llm_core::CallContext::new(llm_http::shared_clock())
+    llm_core::CallContext::new(llm_http::shared_clock()).with_timeout(DEFAULT_TIME)
 }

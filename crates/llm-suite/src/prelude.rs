@@ -68,7 +68,8 @@
 
 pub use crate::context;
 pub use llm_core::{
-    ChatDriver, ChatDriverExt, ChatEvent, ChatRequest, ChatResponse, Error, ErrorKind, Message, Result, Stack,
+    ChatDriver, ChatDriverExt, ChatEvent, ChatRequest, ChatResponse, Error, ErrorKind, Message, ModelId,
+    OutputFormat, Result, Stack, ToolSpec,
 };
 #[cfg(feature = "claude")]
 pub use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
@@ -84,5 +85,7 @@ pub use llm_driver_kimi::{KimiConfig, KimiDriver};
 pub use llm_driver_mistral::{MistralConfig, MistralDriver};
 #[cfg(feature = "openai")]
 pub use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
+#[cfg(feature = "resilience")]
+pub use llm_resilience::{RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy};
 #[cfg(feature = "routing")]
-pub use llm_routing::{Candidate, Router};
+pub use llm_routing::{Candidate, Router, RoutingPolicy};

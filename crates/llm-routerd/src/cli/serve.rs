@@ -46,7 +46,7 @@ pub(super) async fn run(args: &ServeArgs, registry: &Registry) -> Result<()> {
     })?;
     if let Some(path) = tokens.as_ref().and_then(|tokens| tokens.made_in.as_ref()) {
         say_error(&format!(
-            "token: none is configured, the one in {} holds",
+            "token: none is configured, the one in {} is used",
             path.display()
         ));
     }

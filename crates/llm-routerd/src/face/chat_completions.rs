@@ -41,6 +41,11 @@ async fn answer(app: Arc<App>, request_id: String, request: Request<Body>) -> Re
             "a field of the request is not understood"
         );
     }
+    let mut warned: Vec<String> = decoded
+        .warnings
+        .into_iter()
+        .map(|warning| warning.field)
+        .collect();
     let mut request = decoded.request;
     let asked = request.model.take().map(String::from).unwrap_or_default();
     let route = Arc::new(app.routes.resolve(&asked)?);
@@ -68,7 +73,9 @@ async fn answer(app: Arc<App>, request_id: String, request: Request<Body>) -> Re
     if decoded.stream {
         let waits = Waits::of(&app.config.proxy);
         let opening = open(app, cx, decision, request);
-        return stream::respond(opening, log, options, waits).await;
+        let mut answer = stream::respond(opening, log, options, waits).await?;
+        tell_warnings(&mut answer, &warned);
+        return Ok(answer);
     }
     match app.executor.chat(&cx, &decision, &request).await {
         Ok(mut response) => {
@@ -80,6 +87,8 @@ async fn answer(app: Arc<App>, request_id: String, request: Request<Body>) -> Re
             log.served();
             let mut answer = json(StatusCode::OK, encode_response(&options, &response));
             tell_winner(&mut answer, winner.as_ref());
+            warned.extend(response.warnings.into_iter().map(|warning| warning.field));
+            tell_warnings(&mut answer, &warned);
             Ok(answer)
         }
         Err(error) => {
@@ -101,5 +110,68 @@ pub(super) fn tell_winner(response: &mut Response, winner: Option<&Winner>) {
     set_header(response, "x-router-latency-ms", &winner.latency_ms.to_string());
     if let Some(reason) = winner.fallback_reason {
         set_header(response, "x-router-fallback-reason", reason);
+    }
+}
+
+/// Which fields were not understood, not sent or changed, as far as it is known when the head goes out.
+fn tell_warnings(response: &mut Response, fields: &[String]) {
+    const MOST: usize = 20;
+    let plain = |field: &&String| {
+        field.len() <= 100 && field.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',')
+    };
+    let mut told: Vec<&str> = Vec::new();
+    for field in fields.iter().filter(plain).take(MOST) {
+        if !told.contains(&field.as_str()) {
+            told.push(field);
+        }
+    }
+    if !fields.is_empty() {
+        set_header(
+            response,
+            "x-router-warnings",
+            &if told.is_empty() {
+                "other".to_owned()
+            } else {
+                told.join(",")
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use llm_suite::core::{Error, ErrorKind};
+
+    #[test]
+    fn fields_that_were_not_honoured_stand_in_a_header() {
+        let told = |fields: &[&str]| {
+            let mut response = Response::new(Body::empty());
+            let fields: Vec<String> = fields.iter().map(|field| (*field).to_owned()).collect();
+            tell_warnings(&mut response, &fields);
+            response
+                .headers()
+                .get("x-router-warnings")
+                .map(|value| value.to_str().unwrap().to_owned())
+        };
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&["top_k", "min_p", "top_k"]).as_deref(), Some("top_k,min_p"));
+        assert_eq!(told(&["a,b\r\nx: y"]).as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn a_limit_always_says_when_to_come_back() {
+        let wait = |error: Error| error_response(&error).headers().get("retry-after").cloned();
+        let limit = || Error::new(ErrorKind::RateLimit, "full");
+        assert_eq!(wait(limit()).unwrap(), "1");
+        assert_eq!(
+            wait(limit().with_retry_after(Duration::from_millis(6_001))).unwrap(),
+            "7"
+        );
+        assert_eq!(
+            wait(limit().with_retry_after(Duration::from_secs(1 << 40))).unwrap(),
+            "86400"
+        );
+        assert_eq!(wait(Error::new(ErrorKind::Server, "broken")), None);
     }
 }

@@ -67,7 +67,9 @@ async fn a_failure_behind_the_head_is_an_event_of_the_stream() {
     let cloud = vendor([
         limited(7).with_pause(slow),
         crate::vendor::fails(400, "invalid_request_error", "bad").with_pause(slow),
+        // a kept connection that closes under a request is tried once more on a fresh one
         Answer::closed().with_pause(slow),
+        Answer::closed(),
     ])
     .await;
     let daemon = hasty(&[&cloud]).start().await;

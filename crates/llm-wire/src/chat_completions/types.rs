@@ -198,6 +198,10 @@ pub(crate) struct GroqExtra {
 pub(crate) struct WireUsage {
     pub(crate) prompt_tokens: Option<Count>,
     pub(crate) completion_tokens: Option<Count>,
+    /// Gateways that keep the names of other formats.
+    pub(crate) input_tokens: Option<Count>,
+    pub(crate) output_tokens: Option<Count>,
+    pub(crate) reasoning_tokens: Option<Count>,
     pub(crate) prompt_tokens_details: Option<PromptDetails>,
     /// Mistral's older spelling.
     pub(crate) prompt_token_details: Option<PromptDetails>,

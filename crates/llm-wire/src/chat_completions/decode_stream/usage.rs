@@ -11,8 +11,8 @@ pub(super) fn usage_of(wire: &WireUsage) -> Usage {
         .as_ref()
         .or(wire.prompt_token_details.as_ref());
     let mut usage = Usage::default();
-    usage.input_tokens = count(wire.prompt_tokens);
-    usage.output_tokens = count(wire.completion_tokens);
+    usage.input_tokens = count(wire.prompt_tokens).or(count(wire.input_tokens));
+    usage.output_tokens = count(wire.completion_tokens).or(count(wire.output_tokens));
     usage.cached_input_tokens = count(wire.num_cached_tokens)
         .or(count(wire.prompt_cache_hit_tokens))
         .or(count(wire.cached_tokens))
@@ -21,7 +21,8 @@ pub(super) fn usage_of(wire: &WireUsage) -> Usage {
     usage.reasoning_tokens = wire
         .completion_tokens_details
         .as_ref()
-        .and_then(|details| count(details.reasoning_tokens));
+        .and_then(|details| count(details.reasoning_tokens))
+        .or(count(wire.reasoning_tokens));
     usage.cost = wire.cost.and_then(Cost::from_reported_usd);
     usage
 }
