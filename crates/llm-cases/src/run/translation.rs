@@ -1,29 +1,18 @@
 //! One request form into another: what is checked is the translated request.
 
+mod forms;
+mod kept;
+
 use super::{Outcome, judge, unmet};
-use crate::case::{Case, Fault, Fields, dialect_of_form};
+use crate::case::{Case, Fault, Fields};
 use crate::checks::{self, Check};
 use crate::outcome;
-use llm_core::{
-    ChatRequest, ContentPart, Error, ModelId, Origin, ReasoningPart, Replay, ResolvedModel, Role, VendorId,
-};
-use llm_wire::chat_completions::{self, Dialect};
-use serde_json::{Map, Value, json};
-
-const OPENAI_CHAT: &str = "openai-chat";
+use forms::{Source, Target};
+use llm_core::{Error, ModelId, ResolvedModel};
+use serde_json::Value;
 
 pub(super) fn supported(input: &Value) -> Result<(), Fault> {
-    for key in ["from", "to"] {
-        match input[key].as_str() {
-            Some(form) if form != OPENAI_CHAT && dialect_of_form(form).is_some() => {
-                return Err(Fault::unsupported(format!(
-                    "translations {key} the form {form} yet"
-                )));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    forms::supported(input)
 }
 
 pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
@@ -32,18 +21,14 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         .map(|(place, outcome)| Expected::read(outcome, &place))
         .collect::<Result<Vec<_>, _>>()?;
     let mut fields = Fields::of(&case.input, "input")?;
-    for key in ["from", "to"] {
-        let form = fields.text(key)?;
-        if form != OPENAI_CHAT {
-            return Err(Fault::unknown("form", form));
-        }
-    }
-    let dialect = dialect(fields.optional_text("dialect")?.unwrap_or("openai"))?;
+    let source = Source::of(fields.text("from")?)?;
+    let to = fields.text("to")?;
+    let target = Target::of(to, fields.optional_text("dialect")?)?;
     let request = fields.required("request")?;
     fields.optional_text("note")?;
     fields.optional_text("also")?;
     fields.end()?;
-    match translate(request, &dialect)? {
+    match translate(request, source, &target)? {
         Ok(document) => Ok(unmet(&expected, |expected| expected.faults_in(&document))),
         Err(error) => Ok(judge(case, &[Outcome::new("", outcome::of_early_error(&error))])),
     }
@@ -79,95 +64,20 @@ impl Expected {
     }
 }
 
-/// The dialect of the vendor that is the target.
-fn dialect(name: &str) -> Result<Dialect, Fault> {
-    let vendor = match name {
-        "openai" => return Ok(Dialect::openai()),
-        "azure" => return Ok(Dialect::openai()),
-        "groq" => VendorId::from_static("groq"),
-        "deepseek" => VendorId::from_static("deepseek"),
-        "kimi" => VendorId::from_static("kimi"),
-        "mistral" => VendorId::from_static("mistral"),
-        other => return Err(Fault::unknown("dialect", other)),
-    };
-    let mut dialect = Dialect::compatible();
-    dialect.vendor = vendor;
-    Ok(dialect)
-}
-
 /// The inner failure is the outcome, the outer one a fault of the case.
-fn translate(request: &Value, dialect: &Dialect) -> Result<Result<Value, Error>, Fault> {
+fn translate(request: &Value, source: Source, target: &Target) -> Result<Result<Value, Error>, Fault> {
     let mut request = request.clone();
-    let kept = take_kept_state(&mut request)?;
-    let body = request.to_string();
-    let encoded = chat_completions::decode_request(body.as_bytes()).and_then(|decoded| {
-        let mut neutral = decoded.request;
-        give_kept_state(&mut neutral, kept, dialect);
-        let model = match &neutral.model {
-            Some(model) => model.clone(),
-            None => ModelId::new("demo")?,
-        };
-        chat_completions::encode_request(dialect, &ResolvedModel::unknown(model), &neutral, decoded.stream)
-    });
+    let kept = kept::take(&mut request)?;
+    let (mut neutral, stream) = match source.decode(request.to_string().as_bytes()) {
+        Ok(decoded) => decoded,
+        Err(error) => return Ok(Err(error)),
+    };
+    kept::give(&mut neutral, kept, target)?;
+    let model = neutral.model.clone().map_or_else(|| ModelId::new("demo"), Ok);
+    let encoded = model.and_then(|model| target.encode(&ResolvedModel::unknown(model), &neutral, stream));
     Ok(match encoded {
-        Ok(encoded) => Ok(serde_json::from_slice(&encoded.body)
+        Ok(body) => Ok(serde_json::from_slice(&body)
             .map_err(|error| Fault::unsupported(format!("a request that is not JSON: {error}")))?),
         Err(error) => Err(error),
     })
-}
-
-/// State of an earlier answer that a source message keeps outside of any vendor's form.
-#[derive(Default)]
-struct Kept {
-    reasoning: Option<String>,
-    replay: Option<Map<String, Value>>,
-}
-
-/// Takes the keys `reasoning` and `replay` out of the assistant messages, in their order.
-fn take_kept_state(request: &mut Value) -> Result<Vec<Kept>, Fault> {
-    let mut kept = Vec::new();
-    let Some(messages) = request["messages"].as_array_mut() else {
-        return Ok(kept);
-    };
-    for message in messages {
-        if message["role"] != "assistant" {
-            continue;
-        }
-        let mut state = Kept::default();
-        if let Some(fields) = message.as_object_mut() {
-            state.reasoning = match fields.shift_remove("reasoning") {
-                None => None,
-                Some(Value::String(text)) => Some(text),
-                Some(_) => return Err(Fault::malformed("a message's reasoning is not a text")),
-            };
-            state.replay = match fields.shift_remove("replay") {
-                None => None,
-                Some(Value::Object(replay)) => Some(replay),
-                Some(_) => return Err(Fault::malformed("a message's replay is not an object")),
-            };
-        }
-        kept.push(state);
-    }
-    Ok(kept)
-}
-
-/// Puts it where an answer of the target's vendor would have put it.
-fn give_kept_state(request: &mut ChatRequest, kept: Vec<Kept>, dialect: &Dialect) {
-    let turns = request
-        .messages
-        .iter_mut()
-        .filter(|message| message.role == Role::Assistant);
-    for (message, kept) in turns.zip(kept) {
-        if kept.reasoning.is_none() && kept.replay.is_none() {
-            continue;
-        }
-        let mut data = kept.replay.unwrap_or_default();
-        let text = kept.reasoning.unwrap_or_default();
-        if let Some(field) = dialect.replay_reasoning_field {
-            data.entry(field).or_insert_with(|| json!(text));
-        }
-        let state = Replay::new(Origin::new(dialect.vendor.clone()), Value::Object(data));
-        let part = ReasoningPart::new(text).with_replay(state);
-        message.content.insert(0, ContentPart::Reasoning(part));
-    }
 }

@@ -49,6 +49,15 @@ fn answers_of_other_vendors_pass_without_leaving_anything_out() {
         "cases",
         &["--kind", "usage,errors", "--dialect", "anthropic,gemini,ollama"],
     );
+    must_pass(
+        "cases",
+        &[
+            "--wire",
+            "request-translation",
+            "--dialect",
+            "openai,kimi,anthropic,gemini,ollama",
+        ],
+    );
 }
 
 #[test]
