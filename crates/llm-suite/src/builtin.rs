@@ -16,6 +16,8 @@ const DRIVERS: &[fn(&mut Registry) -> Result<()>] = &[
     llm_driver_kimi::register,
     #[cfg(feature = "mistral")]
     llm_driver_mistral::register,
+    #[cfg(feature = "ollama")]
+    llm_driver_ollama::register,
     #[cfg(feature = "openai")]
     llm_driver_openai::register,
 ];

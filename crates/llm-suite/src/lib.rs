@@ -31,6 +31,9 @@ pub use llm_driver_kimi as kimi;
 /// The Mistral driver (feature `mistral`).
 #[cfg(feature = "mistral")]
 pub use llm_driver_mistral as mistral;
+/// The Ollama driver (feature `ollama`).
+#[cfg(feature = "ollama")]
+pub use llm_driver_ollama as ollama;
 /// The OpenAI driver (feature `openai`).
 #[cfg(feature = "openai")]
 pub use llm_driver_openai as openai;

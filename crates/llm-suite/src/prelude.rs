@@ -83,6 +83,8 @@ pub use llm_driver_groq::{GroqConfig, GroqDriver};
 pub use llm_driver_kimi::{KimiConfig, KimiDriver};
 #[cfg(feature = "mistral")]
 pub use llm_driver_mistral::{MistralConfig, MistralDriver};
+#[cfg(feature = "ollama")]
+pub use llm_driver_ollama::{OllamaConfig, OllamaDriver};
 #[cfg(feature = "openai")]
 pub use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
 #[cfg(feature = "resilience")]
