@@ -2,6 +2,7 @@
 
 use crate::codec::{GenerateContentCodec, method_path, read_page};
 use crate::config::GeminiConfig;
+use crate::dialect::dialect_of;
 use crate::models::models;
 use llm_core::driver::CatalogModel;
 use llm_core::{
@@ -45,8 +46,7 @@ impl GeminiDriver {
     /// `Config`, as [`GeminiDriver::new`].
     pub fn with_transport(config: GeminiConfig, transport: Arc<dyn Transport>) -> Result<Self> {
         let host = config.effective();
-        let mut dialect = Dialect::gemini();
-        dialect.vendor = host.vendor.clone();
+        let dialect = dialect_of(&host);
         Ok(GeminiDriver {
             info: host.info("Google generateContent"),
             api: host.api(transport)?,

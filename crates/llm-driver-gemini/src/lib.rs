@@ -3,6 +3,7 @@
 
 mod codec;
 mod config;
+mod dialect;
 mod driver;
 mod models;
 mod options;

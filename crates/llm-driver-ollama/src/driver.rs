@@ -2,6 +2,7 @@
 
 use crate::codec::OllamaCodec;
 use crate::config::{OllamaConfig, address_of, is_local};
+use crate::dialect::dialect_of;
 use llm_core::driver::CatalogModel;
 use llm_core::model::ShippedCatalog;
 use llm_core::price::Rates;
@@ -48,8 +49,7 @@ impl OllamaDriver {
     /// `Config`, as [`OllamaDriver::new`].
     pub fn with_transport(config: OllamaConfig, transport: Arc<dyn Transport>) -> Result<Self> {
         let host = config.clone().with_base_url(address_of(&config.base_url));
-        let mut dialect = Dialect::ollama();
-        dialect.vendor = host.vendor.clone();
+        let dialect = dialect_of(&host);
         Ok(OllamaDriver {
             info: host.info("Ollama chat"),
             api: host.api(transport)?,

@@ -3,6 +3,7 @@
 
 mod codec;
 mod config;
+mod dialect;
 mod driver;
 
 use llm_core::{BuildContext, Driver, DriverId, Registry, Result};
