@@ -4,6 +4,7 @@ mod http_error;
 mod plain;
 mod retry_sim;
 mod stream;
+mod stream_translation;
 mod timeout_sim;
 mod translation;
 
@@ -27,6 +28,7 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         Wire::OpenAiChatJson | Wire::AnthropicJson => plain::run(case),
         Wire::HttpError => http_error::run(case),
         Wire::RequestTranslation => translation::run(case),
+        Wire::StreamTranslation => stream_translation::run(case),
         Wire::RetrySim => retry_sim::run(case),
         Wire::TimeoutSim => timeout_sim::run(case),
         other => Err(unsupported_wire(other)),
@@ -45,6 +47,7 @@ pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
         | Wire::OllamaNdjson => Form::of_wire(wire).map(drop),
         Wire::HttpError => http_error::supported(input),
         Wire::RequestTranslation => translation::supported(input),
+        Wire::StreamTranslation => stream_translation::supported(input),
         Wire::RetrySim => retry_sim::supported(input),
         Wire::TimeoutSim => timeout_sim::supported(input),
         other => Err(unsupported_wire(other)),

@@ -58,6 +58,7 @@ fn answers_of_other_vendors_pass_without_leaving_anything_out() {
             "openai,kimi,anthropic,gemini,ollama",
         ],
     );
+    must_pass("cases", &["--kind", "gateway-stream"]);
 }
 
 #[test]
