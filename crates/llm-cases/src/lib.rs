@@ -13,7 +13,6 @@ mod report;
 mod run;
 mod script;
 mod selection;
-mod stand_in;
 mod subject;
 
 use command_line::Asked;

@@ -3,16 +3,16 @@
 use crate::case::{Fault, Fields};
 use crate::form::Form;
 use crate::price;
-use crate::stand_in::{Format, StandIn};
 use llm_core::{
     CallContext, ChatDriver, ChatLayer, ChatRequest, ChatResponse, Clock, Error, ErrorKind, Message,
     ModelEntry, ModelId, Price, Reasoning, ToolResult,
 };
 use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
+use llm_driver_gemini::{GeminiConfig, GeminiDriver};
+use llm_driver_ollama::{OllamaConfig, OllamaDriver};
 use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
 use llm_driver_testkit::{Answer, ScriptedTransport, TestClock};
 use llm_http::Transport;
-use llm_wire::{generate_content, ollama};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -167,17 +167,8 @@ fn driver(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Ar
     Ok(match form {
         Form::ChatCompletions => Arc::new(openai_driver(setup, transport)?),
         Form::Messages => Arc::new(claude_driver(setup, transport)?),
-        Form::GenerateContent => {
-            no_think_tags(setup)?;
-            let format = Format::GenerateContent(generate_content::Dialect::gemini());
-            Arc::new(StandIn::new(format, BASE_URL, setup.price.clone(), transport)?)
-        }
-        Form::Ollama => {
-            let mut dialect = ollama::Dialect::ollama();
-            dialect.extract_think_tags = setup.extract_think_tags;
-            let format = Format::Ollama(dialect);
-            Arc::new(StandIn::new(format, BASE_URL, setup.price.clone(), transport)?)
-        }
+        Form::GenerateContent => Arc::new(gemini_driver(setup, transport)?),
+        Form::Ollama => Arc::new(ollama_driver(setup, transport)?),
     })
 }
 
@@ -197,6 +188,24 @@ fn claude_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<ClaudeD
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
     }
     ClaudeDriver::with_transport(config, transport)
+}
+
+fn gemini_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<GeminiDriver, Error> {
+    no_think_tags(setup)?;
+    let mut config = GeminiConfig::compatible(BASE_URL);
+    if let Some(price) = &setup.price {
+        config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
+    }
+    GeminiDriver::with_transport(config, transport)
+}
+
+fn ollama_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<OllamaDriver, Error> {
+    no_think_tags(setup)?;
+    let mut config = OllamaConfig::compatible(BASE_URL);
+    if let Some(price) = &setup.price {
+        config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
+    }
+    OllamaDriver::with_transport(config, transport)
 }
 
 /// Refuses what a driver has no switch for.
