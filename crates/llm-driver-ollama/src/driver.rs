@@ -1,14 +1,13 @@
 //! The driver: the only file of this crate that waits for anything.
 
 use crate::codec::OllamaCodec;
-use crate::config::{OllamaConfig, address_of, is_local};
+use crate::config::{OllamaConfig, address_of};
 use crate::dialect::dialect_of;
+use crate::models::Models;
 use llm_core::driver::CatalogModel;
-use llm_core::model::ShippedCatalog;
-use llm_core::price::Rates;
 use llm_core::{
     Availability, CallContext, ChatDriver, ChatRequest, ChatResponse, ChatStream, Driver, DriverInfo,
-    HealthStatus, ModelCatalog, ModelId, ModelTable, Price, ResolvedModel, Result, async_trait,
+    HealthStatus, ModelCatalog, ModelId, ResolvedModel, Result, async_trait,
 };
 use llm_http::{ChatCall, EncodedChat, ReqwestTransport, Transport, VendorApi, parse_model_list};
 use llm_wire::ollama::{Dialect, decode_error, encode_request};
@@ -22,9 +21,7 @@ pub struct OllamaDriver {
     info: DriverInfo,
     api: VendorApi,
     dialect: Dialect,
-    models: ModelTable,
-    /// Is it one's own machine, which charges nothing?
-    free: bool,
+    models: Models,
 }
 
 impl OllamaDriver {
@@ -53,8 +50,7 @@ impl OllamaDriver {
         Ok(OllamaDriver {
             info: host.info("Ollama chat"),
             api: host.api(transport)?,
-            models: host.models(&NOTHING_SHIPPED, "", |model| model)?,
-            free: is_local(&host.base_url),
+            models: Models::new(&host)?,
             dialect,
         })
     }
@@ -88,14 +84,7 @@ impl ChatDriver for OllamaDriver {
 
     fn resolve(&self, model: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
         let resolved = self.models.resolve(model);
-        let resolved = resolved.map_err(|error| self.api.identify(error, model))?;
-        // The cloud's models are reached through one's own server, too (wire notes, `ollama.md`, "Endpoint and auth").
-        let name = resolved.id.as_str();
-        if !self.free || resolved.price.is_some() || name.ends_with("-cloud") || name.ends_with(":cloud") {
-            return Ok(resolved);
-        }
-        let model = ResolvedModel::clone(&*resolved);
-        Ok(Arc::new(model.with_price(Price::new(Rates::usd(0, 0)))))
+        resolved.map_err(|error| self.api.identify(error, model))
     }
 
     fn availability(&self, _: &ModelId) -> Availability {
@@ -152,6 +141,3 @@ impl ModelCatalog for OllamaDriver {
         Ok(())
     }
 }
-
-/// Which models a server has, it alone knows.
-static NOTHING_SHIPPED: ShippedCatalog = ShippedCatalog::new(r#"{"models":[]}"#);

@@ -5,6 +5,8 @@ mod codec;
 mod config;
 mod dialect;
 mod driver;
+mod models;
+mod options;
 
 use llm_core::{BuildContext, Driver, DriverId, Registry, Result};
 use serde_json::Value;
@@ -14,6 +16,7 @@ pub use config::{OllamaConfig, OllamaHost};
 pub use driver::OllamaDriver;
 pub use llm_core::{ModelEntry, UnknownModels};
 pub use llm_http::{AuthScheme, HostConfig, Limits};
+pub use options::OllamaOptions;
 
 /// The id under which this driver is registered.
 pub const DRIVER_ID: DriverId = DriverId::from_static("ollama");
