@@ -45,8 +45,7 @@ fn a_leak_is_found() {
     found(
         Flaw::RepeatsTheVendor,
         "secrets_echoed_by_vendor",
-        // credentials are scrubbed from a body before a driver sees them again; prompts are the driver's to keep out
-        "shows the prompt",
+        "shows the credential",
     );
     found(
         Flaw::ShowsTheKey,

@@ -19,7 +19,7 @@ use llm_http::{
 };
 use llm_wire::frame::{SseDecoder, SseItem};
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which promise this copy breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,8 @@ struct Toy {
     transport: Arc<dyn Transport>,
     flaw: Flaw,
     key: String,
+    /// The vendor's last error, as it came: llm-http scrubs what it hands back.
+    heard: Mutex<String>,
 }
 
 impl std::fmt::Debug for Toy {
@@ -115,6 +117,7 @@ impl Toy {
             transport,
             flaw,
             key: endpoint.api_key.expose().clone(),
+            heard: Mutex::default(),
         })
     }
 
@@ -153,9 +156,8 @@ impl Toy {
             outcome = match self.api.send(&cx, Some(&model.id), post).await {
                 Ok(exchange) => {
                     let texts: Vec<_> = request_texts(request).collect();
-                    let facts = exchange.facts().clone();
                     exchange
-                        .success(texts, |status, body| self.error(status, body, &facts))
+                        .success(texts, |status, body| self.error(status, body))
                         .await
                 }
                 Err(error) => Err(error),
@@ -167,23 +169,17 @@ impl Toy {
         let outcome = outcome.map_err(|error| match self.flaw {
             Flaw::LosesTheHint => error.with_retry_after(None),
             Flaw::RepeatsTheVendor => {
-                let said = String::from_utf8_lossy(error.vendor().body.as_deref().unwrap_or_default());
-                error.clone().with_message(said)
+                error.with_message(self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone())
             }
             _ => error,
         });
         Ok((outcome?, model.id.clone()))
     }
 
-    fn error(&self, status: u16, body: &[u8], facts: &CallFacts) -> Error {
-        let error = codec::decode_error(status, body).with_phase(Phase::Sent);
-        if self.flaw == Flaw::RepeatsTheVendor {
-            let mut error = error;
-            error.vendor_mut().body = Some(body.to_vec().into());
-            error.vendor_mut().driver = Some(facts.driver.clone());
-            return error;
-        }
-        error
+    fn error(&self, status: u16, body: &[u8]) -> Error {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) =
+            String::from_utf8_lossy(body).into_owned();
+        codec::decode_error(status, body).with_phase(Phase::Sent)
     }
 
     async fn fetch_urls(&self, cx: &CallContext, request: &ChatRequest) {
