@@ -6,14 +6,13 @@ use crate::dialect::{COMMON_VERSION, dialect_of};
 use crate::models::models;
 use llm_core::driver::CatalogModel;
 use llm_core::{
-    Availability, CallContext, ChatDriver, ChatRequest, ChatResponse, ChatStream, Driver, DriverInfo, Error,
-    ErrorKind, HealthStatus, ModelCatalog, ModelId, ModelTable, ResolvedModel, Result, TokenCounter,
-    async_trait,
+    Availability, CallContext, ChatDriver, ChatRequest, ChatResponse, ChatStream, Driver, DriverInfo,
+    HealthStatus, ModelCatalog, ModelId, ModelTable, ResolvedModel, Result, TokenCounter, async_trait,
 };
 use llm_http::redact::request_texts;
 use llm_http::{
-    AuthScheme, ChatCall, Credential, EncodedChat, HttpRequest, ReqwestTransport, Transport, VendorApi,
-    parse_model_list, path_segment,
+    ChatCall, EncodedChat, HttpRequest, ReqwestTransport, Transport, VendorApi, parse_model_list,
+    path_segment,
 };
 use llm_wire::messages::{Dialect, EncodedRequest, decode_error, encode_request};
 use serde_json::Value;
@@ -58,25 +57,18 @@ impl ClaudeDriver {
     /// `Config`, as [`ClaudeDriver::new`].
     pub fn with_transport(config: ClaudeConfig, transport: Arc<dyn Transport>) -> Result<Self> {
         let dialect = dialect_of(&config);
-        let mut api =
-            VendorApi::new(config.id.clone(), &config.base_url, transport)?.with_limits(config.limits);
-        if let Some(name) = &config.idempotency_header {
-            api = api.with_idempotency_header(name)?;
-        }
+        let (config, betas) = without_betas(config);
+        let api = config.api(transport.clone())?;
         // Built for a look at the names alone: what cannot be a header is told now.
-        with_betas(api.get("")?, config.betas.clone())?;
-        let versioned = key_of(&config)?.with_header("anthropic-version", COMMON_VERSION);
-        let shown = config.base_url.split(['?', '#']).next().unwrap_or_default();
-        let info = DriverInfo::new(config.id.clone(), config.vendor.clone(), "Anthropic Messages")
-            .with_base_url(shown.trim_end_matches('/'));
+        with_betas(api.get("")?, betas.clone())?;
         Ok(ClaudeDriver {
-            info,
-            lists: api.clone().with_credential(with_extras(versioned, &config))?,
-            api: api.with_credential(with_extras(key_of(&config)?, &config))?,
+            info: config.info("Anthropic Messages"),
             models: models(&config, &dialect)?,
+            picks_version: config.is_own_host(),
+            lists: with_version(config).api(transport)?,
+            api,
             dialect,
-            picks_version: config.is_anthropic(),
-            betas: config.betas,
+            betas,
         })
     }
 
@@ -148,33 +140,27 @@ fn with_betas(http: HttpRequest, mut betas: Vec<String>) -> Result<HttpRequest> 
     http.with_header("anthropic-beta", &betas.join(","))
 }
 
-fn key_of(config: &ClaudeConfig) -> Result<Credential> {
-    let key = config
-        .api_key
-        .clone()
-        .filter(|key| !key.expose().trim().is_empty());
-    let scheme = match &key {
-        // A host of one's own often wants no key; Anthropic always does.
-        None if !config.is_anthropic() && config.auth == ClaudeConfig::default().auth => AuthScheme::None,
-        _ => config.auth.clone(),
-    };
-    if key.is_none() && scheme != AuthScheme::None {
-        let message = "there is no API key; set `api_key`, or `auth: none` for a host that wants none";
-        return Err(Error::new(ErrorKind::Config, message));
-    }
-    Credential::new(scheme, key)
+/// Takes the header out of a configuration whose value joins what each request needs.
+fn without_betas(mut config: ClaudeConfig) -> (ClaudeConfig, Vec<String>) {
+    let mut betas = Vec::new();
+    config.headers.retain(|name, value| {
+        let is_betas = name.eq_ignore_ascii_case("anthropic-beta");
+        if is_betas {
+            let names = value.expose().split(',').map(str::trim);
+            betas.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
+        }
+        !is_betas
+    });
+    (config, betas)
 }
 
-/// With the headers and parameters of the configuration, which win.
-fn with_extras(credential: Credential, config: &ClaudeConfig) -> Credential {
-    let headers = config.headers.iter();
-    let credential = headers.fold(credential, |credential, (name, value)| {
-        credential.with_header(name, value.clone())
-    });
-    let query = config.query.iter();
-    query.fold(credential, |credential, (name, value)| {
-        credential.with_query(name, value.clone())
-    })
+/// With the version that all hosts know, unless another is configured.
+fn with_version(config: ClaudeConfig) -> ClaudeConfig {
+    let is_version = |name: &String| name.eq_ignore_ascii_case("anthropic-version");
+    if config.headers.keys().any(is_version) {
+        return config;
+    }
+    config.with_header("anthropic-version", COMMON_VERSION.to_owned())
 }
 
 #[async_trait]

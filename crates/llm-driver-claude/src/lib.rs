@@ -8,18 +8,21 @@ mod driver;
 mod models;
 mod options;
 
-use llm_core::{BuildContext, Driver, DriverId, Registry, Result};
+use llm_core::{BuildContext, Driver, DriverId, Registry, Result, VendorId};
 use serde_json::Value;
 use std::sync::Arc;
 
-pub use config::ClaudeConfig;
+pub use config::{Anthropic, ClaudeConfig};
 pub use driver::ClaudeDriver;
 pub use llm_core::{ModelEntry, UnknownModels};
-pub use llm_http::{AuthScheme, Limits};
+pub use llm_http::{AuthScheme, HostConfig, Limits};
 pub use options::ClaudeOptions;
 
 /// The id under which this driver is registered.
 pub const DRIVER_ID: DriverId = DriverId::from_static("claude");
+
+/// Whose models it reaches, and whose options bag of a request it reads.
+pub const VENDOR: VendorId = VendorId::from_static("anthropic");
 
 /// Adds this driver to a registry, as `claude`.
 ///

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::config::ClaudeConfig;
 use llm_core::model::{Knob, ShippedCatalog};
-use llm_core::{ModelId, ModelTable, ReasoningEffort, ResolvedModel, Result, UnknownModels};
+use llm_core::{ModelTable, ReasoningEffort, ResolvedModel, Result};
 use llm_wire::messages::Dialect;
 use llm_wire::messages::dialect::ThinkingOff;
 
@@ -20,23 +20,7 @@ static SHIPPED: ShippedCatalog = ShippedCatalog::new(include_str!("models.json")
 
 /// What a driver of this configuration knows.
 pub(crate) fn models(config: &ClaudeConfig, dialect: &Dialect) -> Result<ModelTable> {
-    let (mut default, mut unknown) = (config.default_model.clone(), UnknownModels::Allow);
-    if config.has_catalog() {
-        default = Some(default.map_or_else(|| ModelId::new(DEFAULT_MODEL), Ok)?);
-        unknown = UnknownModels::Refuse;
-    }
-    let mut table = ModelTable::new(config.unknown_models.unwrap_or(unknown))
-        .with_prefixes([config.id.to_string(), config.vendor.to_string()])
-        .with_default(default);
-    if config.has_catalog() {
-        for shipped in SHIPPED.models()? {
-            table = match shipped.why_not_chat() {
-                Some(why) => table.with_refused(shipped.model.id.clone(), why),
-                None => table.with_model(with_rule(shipped.model.clone(), dialect)),
-            };
-        }
-    }
-    Ok(table.with_entries(&config.models, |model| with_rule(model, dialect)))
+    config.models(&SHIPPED, DEFAULT_MODEL, |model| with_rule(model, dialect))
 }
 
 /// Adds what the wire format's rule knows of this model where the catalogue is silent, so that a router sees it before a

@@ -25,14 +25,9 @@ pub type DeepSeekConfig = HostConfig<DeepSeek>;
 pub enum DeepSeek {}
 
 impl HostedVendor for DeepSeek {
-    const HOST: VendorHost = VendorHost {
-        driver: DRIVER_ID,
-        vendor: VENDOR,
-        base_url: "https://api.deepseek.com",
-        domains: &["api.deepseek.com"],
-        key_variables: &["DEEPSEEK_API_KEY"],
-        base_url_variable: "DEEPSEEK_BASE_URL",
-    };
+    const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.deepseek.com")
+        .with_domains(&["api.deepseek.com"])
+        .with_variables(&["DEEPSEEK_API_KEY"], "DEEPSEEK_BASE_URL");
 }
 
 #[cfg(test)]

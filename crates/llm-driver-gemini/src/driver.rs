@@ -45,12 +45,11 @@ impl GeminiDriver {
     /// # Errors
     /// `Config`, as [`GeminiDriver::new`].
     pub fn with_transport(config: GeminiConfig, transport: Arc<dyn Transport>) -> Result<Self> {
-        let host = config.effective();
-        let dialect = dialect_of(&host);
+        let dialect = dialect_of(&config);
         Ok(GeminiDriver {
-            info: host.info("Google generateContent"),
-            api: host.api(transport)?,
-            models: models(&host, &dialect)?,
+            info: config.info("Google generateContent"),
+            api: config.api(transport)?,
+            models: models(&config, &dialect)?,
             dialect,
         })
     }

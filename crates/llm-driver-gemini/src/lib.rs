@@ -8,7 +8,7 @@ mod driver;
 mod models;
 mod options;
 
-use llm_core::{BuildContext, Driver, DriverId, Registry, Result};
+use llm_core::{BuildContext, Driver, DriverId, Registry, Result, VendorId};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -20,6 +20,9 @@ pub use options::GeminiOptions;
 
 /// The id under which this driver is registered.
 pub const DRIVER_ID: DriverId = DriverId::from_static("gemini");
+
+/// Whose models it reaches, and whose options bag of a request it reads.
+pub const VENDOR: VendorId = VendorId::from_static("gemini");
 
 /// Adds this driver to a registry, as `gemini`.
 ///
@@ -39,7 +42,7 @@ pub fn register(registry: &mut Registry) -> Result<()> {
 }
 
 fn build(config: Value, context: &BuildContext) -> Result<Arc<dyn Driver>> {
-    let config = GeminiConfig::from_value(config)?;
+    let config = llm_http::config_from_value(config)?;
     let transport = llm_http::transport_from(context)?;
     Ok(Arc::new(GeminiDriver::with_transport(config, transport)?))
 }

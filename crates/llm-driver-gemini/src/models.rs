@@ -3,10 +3,9 @@
 //! The catalogue is generated (`cargo xtask catalog`); its source and date stand in `models.json`. How families of
 //! models are asked stands in the wire format's dialect.
 
-use crate::config::Google;
+use crate::config::GeminiConfig;
 use llm_core::model::{Knob, ShippedCatalog};
 use llm_core::{ModelTable, ResolvedModel, Result};
-use llm_http::HostConfig;
 use llm_wire::generate_content::Dialect;
 use llm_wire::generate_content::dialect::Thinking;
 
@@ -17,7 +16,7 @@ const DEFAULT_MODEL: &str = "gemini-3.5-flash-lite";
 static SHIPPED: ShippedCatalog = ShippedCatalog::new(include_str!("models.json"));
 
 /// What a driver of this configuration knows.
-pub(crate) fn models(config: &HostConfig<Google>, dialect: &Dialect) -> Result<ModelTable> {
+pub(crate) fn models(config: &GeminiConfig, dialect: &Dialect) -> Result<ModelTable> {
     config.models(&SHIPPED, DEFAULT_MODEL, |model| with_rule(model, dialect))
 }
 

@@ -21,14 +21,9 @@ pub type GroqConfig = HostConfig<Groq>;
 pub enum Groq {}
 
 impl HostedVendor for Groq {
-    const HOST: VendorHost = VendorHost {
-        driver: DRIVER_ID,
-        vendor: VENDOR,
-        base_url: "https://api.groq.com/openai/v1",
-        domains: &["api.groq.com"],
-        key_variables: &["GROQ_API_KEY"],
-        base_url_variable: "GROQ_BASE_URL",
-    };
+    const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.groq.com/openai/v1")
+        .with_domains(&["api.groq.com"])
+        .with_variables(&["GROQ_API_KEY"], "GROQ_BASE_URL");
 }
 
 #[cfg(test)]

@@ -26,14 +26,9 @@ pub type KimiConfig = HostConfig<Kimi>;
 pub enum Kimi {}
 
 impl HostedVendor for Kimi {
-    const HOST: VendorHost = VendorHost {
-        driver: DRIVER_ID,
-        vendor: VENDOR,
-        base_url: "https://api.moonshot.ai/v1",
-        domains: &["api.moonshot.ai", "api.moonshot.cn"],
-        key_variables: &["MOONSHOT_API_KEY", "KIMI_API_KEY"],
-        base_url_variable: "MOONSHOT_BASE_URL",
-    };
+    const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.moonshot.ai/v1")
+        .with_domains(&["api.moonshot.ai", "api.moonshot.cn"])
+        .with_variables(&["MOONSHOT_API_KEY", "KIMI_API_KEY"], "MOONSHOT_BASE_URL");
 }
 
 #[cfg(test)]

@@ -21,14 +21,9 @@ pub type MistralConfig = HostConfig<Mistral>;
 pub enum Mistral {}
 
 impl HostedVendor for Mistral {
-    const HOST: VendorHost = VendorHost {
-        driver: DRIVER_ID,
-        vendor: VENDOR,
-        base_url: "https://api.mistral.ai/v1",
-        domains: &["api.mistral.ai", "api.eu.mistral.ai", "api.us.mistral.ai"],
-        key_variables: &["MISTRAL_API_KEY"],
-        base_url_variable: "MISTRAL_BASE_URL",
-    };
+    const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.mistral.ai/v1")
+        .with_domains(&["api.mistral.ai", "api.eu.mistral.ai", "api.us.mistral.ai"])
+        .with_variables(&["MISTRAL_API_KEY"], "MISTRAL_BASE_URL");
 }
 
 #[cfg(test)]

@@ -10,15 +10,14 @@ use llm_http::{HostConfig, HostedVendor, VendorHost};
 pub enum OllamaHost {}
 
 impl HostedVendor for OllamaHost {
-    const HOST: VendorHost = VendorHost {
-        driver: DRIVER_ID,
-        vendor: VendorId::from_static("ollama"),
-        base_url: "http://127.0.0.1:11434",
+    const HOST: VendorHost =
         // No catalogue holds anywhere, and no host needs a key to be set up.
-        domains: &[],
-        key_variables: &["OLLAMA_API_KEY"],
-        base_url_variable: "OLLAMA_HOST",
-    };
+        VendorHost::new(
+            DRIVER_ID,
+            VendorId::from_static("ollama"),
+            "http://127.0.0.1:11434",
+        )
+        .with_variables(&["OLLAMA_API_KEY"], "OLLAMA_HOST");
 }
 
 /// What an [`OllamaDriver`](crate::OllamaDriver) is set up with. `base_url` takes every form that `OLLAMA_HOST` has.

@@ -29,14 +29,13 @@ use std::sync::Arc;
 /// pub enum Acme {}
 ///
 /// impl HostedVendor for Acme {
-///     const HOST: VendorHost = VendorHost {
-///         driver: DriverId::from_static("acme"),
-///         vendor: VendorId::from_static("acme"),
-///         base_url: "https://api.acme.example/v1",
-///         domains: &["api.acme.example"],
-///         key_variables: &["ACME_API_KEY"],
-///         base_url_variable: "ACME_BASE_URL",
-///     };
+///     const HOST: VendorHost = VendorHost::new(
+///         DriverId::from_static("acme"),
+///         VendorId::from_static("acme"),
+///         "https://api.acme.example/v1",
+///     )
+///     .with_domains(&["api.acme.example"])
+///     .with_variables(&["ACME_API_KEY"], "ACME_BASE_URL");
 /// }
 ///
 /// pub type AcmeConfig = HostConfig<Acme>;
@@ -47,8 +46,10 @@ pub trait HostedVendor: Debug + Clone + Send + Sync + 'static {
     const HOST: VendorHost;
 }
 
-/// What is fixed about a vendor's own API.
+/// What is fixed about a vendor's own API. See [`HostedVendor`] for an example.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
+#[must_use]
 pub struct VendorHost {
     /// The driver's usual id.
     pub driver: DriverId,
@@ -62,6 +63,57 @@ pub struct VendorHost {
     pub key_variables: &'static [&'static str],
     /// The variable that holds another base URL.
     pub base_url_variable: &'static str,
+    /// The path of the version, where the variable's address may come without it: the vendor's own client wants it so.
+    pub version_path: Option<&'static str>,
+    /// The header of the vendor's own that takes the key. Absent: it is sent as `Authorization: Bearer`.
+    pub key_header: Option<&'static str>,
+}
+
+impl VendorHost {
+    /// A vendor that answers here, with the version. Nothing else holds: no host is its own, and no variable is read.
+    pub const fn new(driver: DriverId, vendor: VendorId, base_url: &'static str) -> Self {
+        VendorHost {
+            driver,
+            vendor,
+            base_url,
+            domains: &[],
+            key_variables: &[],
+            base_url_variable: "",
+            version_path: None,
+            key_header: None,
+        }
+    }
+
+    /// The vendor's own hosts: these, and those below them.
+    pub const fn with_domains(mut self, domains: &'static [&'static str]) -> Self {
+        self.domains = domains;
+        self
+    }
+
+    /// The variables that hold the key, the usual one first, and the one that holds another base URL.
+    pub const fn with_variables(mut self, key: &'static [&'static str], base_url: &'static str) -> Self {
+        self.key_variables = key;
+        self.base_url_variable = base_url;
+        self
+    }
+
+    /// The path of the version, which the variable's address may leave out.
+    pub const fn with_version_path(mut self, path: &'static str) -> Self {
+        self.version_path = Some(path);
+        self
+    }
+
+    /// The header that takes the key.
+    pub const fn with_key_header(mut self, name: &'static str) -> Self {
+        self.key_header = Some(name);
+        self
+    }
+
+    /// How the key is sent where nothing else is configured.
+    pub fn auth(&self) -> AuthScheme {
+        let header = self.key_header.map(|name| AuthScheme::Header(name.to_owned()));
+        header.unwrap_or(AuthScheme::Bearer)
+    }
 }
 
 impl<V: HostedVendor> HostConfig<V> {
@@ -108,7 +160,7 @@ impl<V: HostedVendor> HostConfig<V> {
         let key = self.api_key.clone().filter(|key| !key.expose().trim().is_empty());
         let scheme = match (&self.auth, &key) {
             // A host of one's own often wants no key; the vendor always does.
-            (AuthScheme::Bearer, None) if !self.is_own_host() => AuthScheme::None,
+            (usual, None) if *usual == V::HOST.auth() && !self.is_own_host() => AuthScheme::None,
             (scheme, _) => scheme.clone(),
         };
         if key.is_none() && scheme != AuthScheme::None {

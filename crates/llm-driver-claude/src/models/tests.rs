@@ -1,5 +1,6 @@
 use super::*;
 use crate::dialect::dialect_of;
+use llm_core::ModelId;
 use llm_core::ReasoningEffort::{High, Low, Max, Medium, None as Off, XHigh};
 use llm_core::{Capability, ErrorKind, ModelEntry, ModelLimits, Support};
 use std::sync::Arc;

@@ -82,7 +82,7 @@ async fn the_version_is_one_that_takes_the_request() {
 
 #[tokio::test(start_paused = true)]
 async fn betas_of_configuration_and_request_are_joined() {
-    let config = anthropic().with_beta("one").with_beta("two");
+    let config = anthropic().with_header("Anthropic-Beta", "one, two");
     let request = ClaudeOptions::default().with_beta("two").with_beta("three");
     let sent = sent_for(config, request.apply(ChatRequest::user("hi"))).await;
     assert_eq!(sent.header("anthropic-beta"), Some("one,two,three"));
@@ -120,7 +120,7 @@ fn what_cannot_be_sent_is_told_when_the_driver_is_built() {
     refused(elsewhere().with_auth(AuthScheme::Bearer));
     refused(elsewhere().with_base_url("host.example/v1"));
     refused(elsewhere().with_header("not a name", "x"));
-    refused(elsewhere().with_beta("not\na header"));
+    refused(elsewhere().with_header("anthropic-beta", "not\na header"));
     refused(elsewhere().with_idempotency_header("not a name"));
     let error = refused(elsewhere().with_header("x-token", "secret\nvalue"));
     assert!(!error.to_string().contains("secret"), "{error}");
@@ -213,7 +213,7 @@ async fn a_renamed_tool_comes_back_under_its_own_name() {
 #[tokio::test(start_paused = true)]
 async fn tokens_are_counted_by_the_vendor() {
     let (driver, transport) = scripted(
-        anthropic().with_beta("one"),
+        anthropic().with_header("anthropic-beta", "one"),
         [
             Answer::json(200, r#"{"input_tokens":2095}"#),
             Answer::json(200, "{}"),

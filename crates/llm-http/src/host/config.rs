@@ -20,7 +20,7 @@ pub struct HostConfig<V: HostedVendor> {
     pub api_key: Option<Secret<String>>,
     /// Where the API answers, with its version.
     pub base_url: String,
-    /// How the key is sent: `bearer`, `header(NAME)`, `query(NAME)` or `none`.
+    /// How the key is sent: `bearer`, `header(NAME)`, `query(NAME)` or `none`. Absent: as the vendor wants it.
     pub auth: AuthScheme,
     /// More headers for every call. Values may be credentials, so they never show.
     pub headers: BTreeMap<String, Secret<String>>,
@@ -55,7 +55,7 @@ impl<V: HostedVendor> Default for HostConfig<V> {
         HostConfig {
             api_key: None,
             base_url: host.base_url.to_owned(),
-            auth: AuthScheme::Bearer,
+            auth: host.auth(),
             headers: BTreeMap::new(),
             query: BTreeMap::new(),
             default_model: None,
@@ -104,13 +104,14 @@ impl<V: HostedVendor> HostConfig<V> {
             (!value.is_empty()).then_some(value)
         };
         let host = V::HOST;
-        let mut config = HostConfig::default();
-        config.api_key = host
-            .key_variables
-            .iter()
-            .find_map(|name| filled(name))
-            .map(Secret::new);
-        config.base_url = filled(host.base_url_variable).unwrap_or(config.base_url);
+        let key = host.key_variables.iter().find_map(|name| filled(name));
+        let mut config = HostConfig {
+            api_key: key.map(Secret::new),
+            ..HostConfig::default()
+        };
+        if let Some(base_url) = filled(host.base_url_variable) {
+            config.base_url = with_version(base_url, host.version_path);
+        }
         if config.api_key.is_none() && config.is_own_host() {
             let message = format!(
                 "there is no key; set {}, or {} for a host that wants none",
@@ -205,5 +206,14 @@ impl<V: HostedVendor> HostConfig<V> {
         self.id = id;
         self.vendor = vendor;
         self
+    }
+}
+
+/// The address with the API's version behind it.
+fn with_version(base_url: String, version_path: Option<&str>) -> String {
+    let bare = base_url.trim_end_matches('/');
+    match version_path {
+        Some(path) if !bare.ends_with(path) && !bare.contains('?') => format!("{bare}{path}"),
+        _ => base_url,
     }
 }

@@ -9,14 +9,13 @@ use serde_json::json;
 enum Acme {}
 
 impl HostedVendor for Acme {
-    const HOST: VendorHost = VendorHost {
-        driver: DriverId::from_static("acme"),
-        vendor: VendorId::from_static("acme-inc"),
-        base_url: "https://api.acme.example/v1",
-        domains: &["api.acme.example"],
-        key_variables: &["ACME_API_KEY", "ACME_KEY"],
-        base_url_variable: "ACME_BASE_URL",
-    };
+    const HOST: VendorHost = VendorHost::new(
+        DriverId::from_static("acme"),
+        VendorId::from_static("acme-inc"),
+        "https://api.acme.example/v1",
+    )
+    .with_domains(&["api.acme.example"])
+    .with_variables(&["ACME_API_KEY", "ACME_KEY"], "ACME_BASE_URL");
 }
 
 type AcmeConfig = HostConfig<Acme>;
@@ -100,6 +99,56 @@ fn a_key_is_needed_at_the_vendor_alone() {
     assert_eq!(api(&header).unwrap_err().kind(), ErrorKind::Config);
     assert!(api(&AcmeConfig::new("k").with_idempotency_header("no name")).is_err());
     assert!(api(&AcmeConfig::new("k").with_base_url("acme")).is_err());
+}
+
+/// A vendor with a header of its own for the key, whose client takes an address without a version.
+#[derive(Debug, Clone, Copy)]
+enum Header {}
+
+impl HostedVendor for Header {
+    const HOST: VendorHost = VendorHost::new(
+        DriverId::from_static("header"),
+        VendorId::from_static("header"),
+        "https://api.header.example/v1",
+    )
+    .with_domains(&["api.header.example"])
+    .with_variables(&["HEADER_KEY"], "HEADER_URL")
+    .with_version_path("/v1")
+    .with_key_header("x-key");
+}
+
+#[test]
+fn the_vendors_own_header_takes_the_key_unless_a_file_names_another_place() {
+    let usual = AuthScheme::Header("x-key".into());
+    let read = |value| config_from_value::<HostConfig<Header>>(value).unwrap().auth;
+    assert_eq!(HostConfig::<Header>::new("k").auth, usual);
+    assert_eq!(read(json!({"api_key": "k"})), usual);
+    assert_eq!(
+        read(json!({"api_key": "k", "auth": "bearer"})),
+        AuthScheme::Bearer
+    );
+    let api = |config: HostConfig<Header>| config.api(Arc::new(Nowhere));
+    assert!(api(HostConfig::default()).is_err());
+    assert!(api(HostConfig::compatible("http://127.0.0.1:9")).is_ok());
+    let bearer = HostConfig::compatible("http://127.0.0.1:9").with_auth(AuthScheme::Bearer);
+    assert!(api(bearer).is_err(), "who names a place means it");
+}
+
+#[test]
+fn the_variable_may_come_without_the_version() {
+    for (given, used) in [
+        ("http://h", "http://h/v1"),
+        ("http://h/v1/", "http://h/v1/"),
+        ("http://h/v1?a=b", "http://h/v1?a=b"),
+    ] {
+        let variable = |name: &str| (name == "HEADER_URL").then(|| given.to_owned());
+        assert_eq!(
+            HostConfig::<Header>::from_variables(variable).unwrap().base_url,
+            used
+        );
+    }
+    let variable = |name: &str| (name == "ACME_BASE_URL").then(|| "http://h".to_owned());
+    assert_eq!(AcmeConfig::from_variables(variable).unwrap().base_url, "http://h");
 }
 
 #[test]
