@@ -7,6 +7,7 @@ mod answers;
 mod frames;
 mod gemini;
 mod hostile;
+mod matrix;
 mod messages_answers;
 mod messages_cases;
 mod messages_hostile;

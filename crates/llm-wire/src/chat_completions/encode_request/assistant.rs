@@ -111,9 +111,7 @@ impl<'a> Encoding<'a> {
             return;
         };
         if replay.origin.vendor != self.dialect.vendor {
-            if wanted.is_some() || self.dialect.replay_reasoning_parts {
-                self.warn_history(path, "is reasoning of another vendor; it is not sent");
-            }
+            self.warn_history(path, "is reasoning of another vendor; it is not sent");
             return;
         }
         let goes_back = self.thoughts_go_back();
