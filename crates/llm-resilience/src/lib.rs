@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+pub mod bulkhead;
 mod clock;
 mod idempotency;
 mod millis;
@@ -8,5 +9,6 @@ mod policy;
 pub mod retry;
 pub mod timeout;
 
+pub use bulkhead::{BulkheadLayer, BulkheadPolicy, BulkheadScope};
 pub use retry::{BudgetPolicy, Decision, Facts, GiveUpReason, Jitter, RetryLayer, RetryPolicy, decide};
 pub use timeout::{TimeoutLayer, TimeoutPolicy};

@@ -17,3 +17,8 @@ pub(crate) fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
         limit => Ok(limit.map(Duration::from_millis)),
     }
 }
+
+/// A duration that may be zero, or `null` for none.
+pub(crate) fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    Option::<u64>::deserialize(deserializer).map(|millis| millis.map(Duration::from_millis))
+}

@@ -3,8 +3,12 @@
 
 mod chat;
 
-use llm_core::{Attempt, CallContext, ChatStream, DriverInfo, Error, ModelId, Result, VendorFacts};
-use std::fmt::Debug;
+use llm_core::{
+    Attempt, Availability, CallContext, ChatStream, DriverInfo, Error, ModelId, ResolvedModel, Result,
+    VendorFacts,
+};
+use std::fmt::{self, Debug};
+use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) use chat::PolicyChatDriver;
@@ -38,10 +42,16 @@ pub(crate) trait Policy: Debug + Send + Sync + 'static {
         started: Instant,
         stream: ChatStream,
     ) -> impl Future<Output = Result<ChatStream>> + Send;
+
+    /// Is there room in what this layer keeps of the target? Costs nothing to ask. The driver inside is asked
+    /// as well, and the stricter answer holds.
+    fn availability(&self, _: &Target<'_>) -> Availability {
+        Availability::Available
+    }
 }
 
 /// What is called: for logs, and for the keys of state that is kept for each target.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     /// Who is called.
     pub(crate) driver: &'a DriverInfo,
@@ -51,24 +61,47 @@ pub(crate) struct Target<'a> {
     pub(crate) streamed: bool,
     /// Can the request be sent again? (A sound that is read once cannot.)
     pub(crate) replayable: bool,
+    /// Says which model serves.
+    pub(crate) resolve: &'a Resolve<'a>,
 }
+
+/// Which model serves, for the one that a request names.
+pub(crate) type Resolve<'a> = dyn Fn(Option<&ModelId>) -> Result<Arc<ResolvedModel>> + Send + Sync + 'a;
 
 impl<'a> Target<'a> {
     /// A call whose answer comes whole, and that can be sent again.
-    pub(crate) fn whole(driver: &'a DriverInfo, model: Option<&'a ModelId>) -> Self {
+    pub(crate) fn whole(
+        driver: &'a DriverInfo,
+        model: Option<&'a ModelId>,
+        resolve: &'a Resolve<'a>,
+    ) -> Self {
         Target {
             driver,
             model,
             streamed: false,
             replayable: true,
+            resolve,
         }
     }
 
     /// A call whose answer comes in pieces.
-    pub(crate) fn streamed(driver: &'a DriverInfo, model: Option<&'a ModelId>) -> Self {
+    pub(crate) fn streamed(
+        driver: &'a DriverInfo,
+        model: Option<&'a ModelId>,
+        resolve: &'a Resolve<'a>,
+    ) -> Self {
         Target {
             streamed: true,
-            ..Target::whole(driver, model)
+            ..Target::whole(driver, model, resolve)
+        }
+    }
+
+    /// The model that serves, whatever name the request has for it; the name itself where the driver refuses
+    /// it (which the call will say).
+    pub(crate) fn serving_model(&self) -> Option<ModelId> {
+        match (self.resolve)(self.model) {
+            Ok(model) => Some(model.id.clone()),
+            Err(_) => self.model.cloned(),
         }
     }
 
@@ -82,6 +115,17 @@ impl<'a> Target<'a> {
     }
 }
 
+impl Debug for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target")
+            .field("driver", &self.driver.id)
+            .field("model", &self.model)
+            .field("streamed", &self.streamed)
+            .field("replayable", &self.replayable)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a call gives back, as far as a runner has to know it.
 pub(crate) trait Answer: Send + Sized {
     /// What it says was tried for it.
@@ -92,4 +136,7 @@ pub(crate) trait Answer: Send + Sized {
 
     /// Changes the error that may still end it; an answer that is there whole has none.
     fn map_late_error(self, change: impl FnOnce(Error) -> Error + Send + 'static) -> Self;
+
+    /// Keeps a guard until the answer is there whole, or its reader has gone.
+    fn holding(self, guard: impl Send + 'static) -> Self;
 }

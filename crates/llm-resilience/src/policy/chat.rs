@@ -40,7 +40,11 @@ impl<P: Policy> ChatDriver for PolicyChatDriver<P> {
     }
 
     fn availability(&self, model: &ModelId) -> Availability {
-        self.inner.availability(model)
+        let resolve = |model: Option<&ModelId>| self.inner.resolve(model);
+        let target = Target::whole(&self.info, Some(model), &resolve);
+        self.policy
+            .availability(&target)
+            .and(self.inner.availability(model))
     }
 
     async fn health(&self, cx: &CallContext) -> HealthStatus {
@@ -48,13 +52,15 @@ impl<P: Policy> ChatDriver for PolicyChatDriver<P> {
     }
 
     async fn chat(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatResponse> {
-        let target = Target::whole(&self.info, request.model.as_ref());
+        let resolve = |model: Option<&ModelId>| self.inner.resolve(model);
+        let target = Target::whole(&self.info, request.model.as_ref(), &resolve);
         let attempt = |cx: CallContext| async move { self.inner.chat(&cx, request).await };
         self.policy.run(cx, &target, attempt).await
     }
 
     async fn chat_stream(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatStream> {
-        let target = &Target::streamed(&self.info, request.model.as_ref());
+        let resolve = |model: Option<&ModelId>| self.inner.resolve(model);
+        let target = &Target::streamed(&self.info, request.model.as_ref(), &resolve);
         let attempt = |cx: CallContext| async move {
             let started = cx.clock().now();
             let stream = self.inner.chat_stream(&cx, request).await?;
@@ -77,6 +83,10 @@ impl Answer for ChatResponse {
     fn map_late_error(self, _: impl FnOnce(Error) -> Error + Send + 'static) -> Self {
         self
     }
+
+    fn holding(self, _: impl Send + 'static) -> Self {
+        self
+    }
 }
 
 impl Answer for ChatStream {
@@ -93,6 +103,35 @@ impl Answer for ChatStream {
             events,
             change: Some(change),
         })
+    }
+
+    fn holding(self, guard: impl Send + 'static) -> Self {
+        self.map_events(|events| Holding {
+            events,
+            guard: Some(guard),
+        })
+    }
+}
+
+/// Passes events through, and drops a guard at their end. A finish is the end: what is inside may still have to
+/// tidy up its connection, but the answer is there.
+struct Holding<G> {
+    // Dropped before the guard: what the guard stands for is over only then.
+    events: Pin<Box<dyn Stream<Item = Result<ChatEvent>> + Send>>,
+    guard: Option<G>,
+}
+
+// Nothing in it is pinned in place: the events are pinned in a box of their own.
+impl<G> Unpin for Holding<G> {}
+
+impl<G> Stream for Holding<G> {
+    type Item = Result<ChatEvent>;
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let polled = self.events.as_mut().poll_next(task);
+        if let Poll::Ready(None | Some(Err(_) | Ok(ChatEvent::Finish { .. }))) = &polled {
+            self.guard = None;
+        }
+        polled
     }
 }
 

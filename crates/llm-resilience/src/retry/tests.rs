@@ -1,7 +1,7 @@
 //! The runner by itself, on a call of no family at all.
 
 use super::*;
-use llm_core::{Attempt, DriverId, DriverInfo, Error, ErrorKind, VendorId};
+use llm_core::{Attempt, DriverId, DriverInfo, Error, ErrorKind, ModelId, ResolvedModel, VendorId};
 use llm_driver_testkit::TestClock;
 use std::time::Duration;
 
@@ -19,6 +19,15 @@ impl Answer for Whole {
     fn map_late_error(self, _: impl FnOnce(Error) -> Error + Send + 'static) -> Self {
         self
     }
+    fn holding(self, _: impl Send + 'static) -> Self {
+        self
+    }
+}
+
+/// Serves any model, and `m1` where none is named.
+fn any(model: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
+    let model = model.cloned().map_or_else(|| ModelId::new("m1"), Ok)?;
+    Ok(Arc::new(ResolvedModel::unknown(model)))
 }
 
 fn info() -> DriverInfo {
@@ -52,7 +61,7 @@ async fn run(policy: RetryPolicy, target: &Target<'_>, failures: usize) -> (Resu
 #[tokio::test(start_paused = true)]
 async fn it_runs_a_call_of_any_family() {
     let info = info();
-    let (outcome, calls) = run(RetryPolicy::default(), &Target::whole(&info, None), 2).await;
+    let (outcome, calls) = run(RetryPolicy::default(), &Target::whole(&info, None, &any), 2).await;
     assert_eq!((outcome.unwrap().0.len(), calls), (3, 3));
 }
 
@@ -61,7 +70,7 @@ async fn what_cannot_be_sent_again_is_not() {
     let info = info();
     let target = Target {
         replayable: false,
-        ..Target::whole(&info, None)
+        ..Target::whole(&info, None, &any)
     };
     let (outcome, calls) = run(RetryPolicy::default(), &target, 1).await;
     assert_eq!((outcome.unwrap_err().attempts().len(), calls), (1, 1));
@@ -76,7 +85,7 @@ async fn the_total_time_is_counted_from_the_first_attempt() {
         .with_jitter(Jitter::Half)
         .with_max_elapsed(half);
     let info = info();
-    let (outcome, calls) = run(policy, &Target::whole(&info, None), 9).await;
+    let (outcome, calls) = run(policy, &Target::whole(&info, None, &any), 9).await;
     assert!(outcome.is_err());
     assert!((2..=3).contains(&calls), "{calls}");
 }

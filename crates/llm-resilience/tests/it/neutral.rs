@@ -4,7 +4,7 @@ use crate::{error, read, request};
 use llm_core::{Availability, HealthStatus, ResolvedModel};
 use llm_core::{ChatLayer, Error, ErrorKind, ModelId, Stack, UnavailableReason};
 use llm_driver_testkit::{Reply, ScriptedDriver, TestClock};
-use llm_resilience::{RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy};
+use llm_resilience::{BulkheadLayer, BulkheadPolicy, RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -14,6 +14,7 @@ fn layers() -> Vec<Box<dyn ChatLayer>> {
         Box::new(RetryLayer::new(RetryPolicy::off())),
         Box::new(TimeoutLayer::default()),
         Box::new(TimeoutLayer::attempt(TimeoutPolicy::off())),
+        Box::new(BulkheadLayer::new(BulkheadPolicy::new(1))),
     ]
 }
 
