@@ -9,7 +9,8 @@ pub(crate) struct Command {
     pub(crate) summary: &'static str,
     /// What the command does, for its own help.
     pub(crate) details: &'static str,
-    /// Names of the words that must follow, in order, as the help shows them.
+    /// Names of the words that must follow, in order, as the help shows them. A last one in brackets may be missing, and
+    /// with dots (`[NAME..]`) come several times.
     pub(crate) operands: &'static [&'static str],
     pub(crate) flags: &'static [Flag],
     pub(crate) run: fn(&Arguments) -> Outcome,
@@ -67,10 +68,12 @@ impl Command {
                 operand => arguments.operands.push(operand.to_owned()),
             }
         }
-        if let Some(missing) = self.operands.get(arguments.operands.len()) {
+        let missing = self.operands.get(arguments.operands.len());
+        if let Some(missing) = missing.filter(|name| !name.starts_with('[')) {
             return Err(self.wrong(format!("{missing} is missing")));
         }
-        if let Some(extra) = arguments.operands.get(self.operands.len()) {
+        let repeats = self.operands.last().is_some_and(|name| name.ends_with("..]"));
+        if let Some(extra) = arguments.operands.get(self.operands.len()).filter(|_| !repeats) {
             return Err(self.wrong(format!("`{extra}` is one word too many")));
         }
         Ok(Some(arguments))
@@ -128,6 +131,11 @@ impl Arguments {
     /// The operand at `position`; the parser has made sure that the declared ones are there.
     pub(crate) fn operand(&self, position: usize) -> &str {
         self.operands.get(position).map_or("", String::as_str)
+    }
+
+    /// All operands, for a command whose last one may come several times.
+    pub(crate) fn operands(&self) -> &[String] {
+        &self.operands
     }
 
     /// Whether the option was given.
@@ -237,6 +245,19 @@ mod tests {
                 "{line}: {}",
                 failure.message
             );
+        }
+    }
+
+    #[test]
+    fn a_last_operand_in_brackets_may_be_missing_or_come_again() {
+        let command = Command {
+            operands: &["DIR", "[NAME..]"],
+            ..SAMPLE
+        };
+        assert!(command.parse(&words("")).is_err());
+        for line in ["a", "a b", "a b c"] {
+            let arguments = command.parse(&words(line)).unwrap().unwrap();
+            assert_eq!(arguments.operands(), words(line));
         }
     }
 

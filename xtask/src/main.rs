@@ -8,6 +8,7 @@
 )]
 
 mod arguments;
+mod bench;
 mod cases;
 mod catalog;
 mod ci;
@@ -27,13 +28,14 @@ use crate::arguments::{Command, nearest};
 use crate::failure::{Failure, Outcome};
 
 /// Every command, in the order in which somebody new to the workspace meets them.
-const COMMANDS: [&Command; 8] = [
+const COMMANDS: [&Command; 9] = [
     &demo::COMMAND,
     &test::COMMAND,
     &ci::COMMAND,
     &lint::COMMAND,
     &features::COMMAND,
     &cases::COMMAND,
+    &bench::COMMAND,
     &catalog::COMMAND,
     &services::COMMAND,
 ];

@@ -6,6 +6,9 @@ use crate::metadata::{DependencyKind, Metadata, Package};
 /// The kit that drivers, layers and routers are tested with.
 const TESTKIT: &str = "llm-driver-testkit";
 
+/// What benches are told with: benches alone use it, and it uses nothing of the workspace.
+const BENCH: &str = "ratio";
+
 /// The direct dependencies of `llm-core`, all of them: data and traits need no more.
 const CORE_DEPENDENCIES: [&str; 6] = [
     "async-trait",
@@ -60,6 +63,7 @@ pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
 fn manifest(folder: &str) -> String {
     match folder {
         "xtask" => "xtask/Cargo.toml".to_owned(),
+        BENCH => format!("benches/{BENCH}/Cargo.toml"),
         folder => format!("crates/{folder}/Cargo.toml"),
     }
 }
@@ -99,6 +103,7 @@ enum Role {
     Suite,
     Daemon,
     Cases,
+    Bench,
     Xtask,
 }
 
@@ -115,6 +120,7 @@ impl Role {
             "llm-suite" => Self::Suite,
             "llm-routerd" => Self::Daemon,
             "llm-cases" => Self::Cases,
+            BENCH => Self::Bench,
             "xtask" => Self::Xtask,
             folder if folder.starts_with("llm-driver-") => Self::Driver,
             _ => return None,
@@ -123,15 +129,15 @@ impl Role {
 
     fn may_use(self, other: Self) -> bool {
         match self {
-            Self::Core | Self::Xtask => false,
+            Self::Core | Self::Bench | Self::Xtask => false,
             Self::Wire | Self::Http | Self::Policy | Self::Mcp => other == Self::Core,
             Self::Driver | Self::Testkit | Self::A2a => matches!(other, Self::Core | Self::Wire | Self::Http),
             Self::Suite => !matches!(
                 other,
-                Self::Testkit | Self::Suite | Self::Daemon | Self::Cases | Self::Xtask
+                Self::Testkit | Self::Suite | Self::Daemon | Self::Cases | Self::Bench | Self::Xtask
             ),
             Self::Daemon => matches!(other, Self::Suite | Self::Wire),
-            Self::Cases => !matches!(other, Self::Cases | Self::Xtask),
+            Self::Cases => !matches!(other, Self::Cases | Self::Bench | Self::Xtask),
         }
     }
 
@@ -143,7 +149,7 @@ impl Role {
     fn may_be_tested_with_the_kit(self) -> bool {
         !matches!(
             self,
-            Self::Core | Self::Wire | Self::Http | Self::Testkit | Self::Xtask
+            Self::Core | Self::Wire | Self::Http | Self::Testkit | Self::Bench | Self::Xtask
         )
     }
 }
@@ -153,7 +159,8 @@ fn is_allowed(from: &str, to: &str, kind: DependencyKind) -> bool {
         return false;
     };
     let with_the_kit = used == Role::Testkit && user.may_be_tested_with_the_kit();
-    let in_tests = kind == DependencyKind::Development && (with_the_kit || user.may_be_tried_with(used));
+    let in_tests = kind == DependencyKind::Development
+        && (with_the_kit || used == Role::Bench || user.may_be_tried_with(used));
     user.may_use(used) || in_tests
 }
 
@@ -216,6 +223,7 @@ mod tests {
             ("llm-routerd", "llm-wire", Normal),
             ("llm-cases", "llm-driver-testkit", Normal),
             ("llm-cases", "llm-suite", Normal),
+            ("llm-wire", "ratio", Development),
         ] {
             assert!(is_allowed(from, to, kind), "{from} -> {to}");
         }
@@ -239,6 +247,8 @@ mod tests {
             ("llm-routerd", "llm-core", Normal),
             ("llm-suite", "llm-routerd", Normal),
             ("xtask", "llm-core", Normal),
+            ("llm-wire", "ratio", Normal),
+            ("ratio", "llm-core", Normal),
             ("llm-cases", "stranger", Normal),
         ] {
             assert!(!is_allowed(from, to, kind), "{from} -> {to}");
