@@ -2,6 +2,7 @@
 
 use crate::harness::Harness;
 use crate::report;
+use crate::runtime::run_alone;
 use crate::scenario::{
     Finding, Outcome, cancel, capability, conduct, errors, fixtures, limits, output, reasoning, secrets,
     stream, text, tools, url_safety, usage,
@@ -10,11 +11,6 @@ use crate::subject::Subject;
 use llm_core::Capability;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
-
-/// Longer than any scenario takes, in real time. A driver that waits without tokio's clock is found by it.
-const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// One scenario of the suite.
 #[derive(Clone, Copy)]
@@ -270,31 +266,9 @@ fn run(scenario: &'static Scenario, harness: Harness) -> Finding {
         }
         return Ok(Outcome::Skipped(skip.reason.clone()));
     }
-    let (sender, receiver) = channel();
-    let thread = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(!scenario.on_sockets)
-            .build()
-            .map_err(|error| format!("no runtime: {error}"))?;
+    run_alone(!scenario.on_sockets, move || async move {
         let subject = Subject { harness };
-        let finding = runtime.block_on((scenario.run)(&subject));
-        let _ = sender.send(());
-        finding
-    });
-    match receiver.recv_timeout(WATCHDOG) {
-        Err(RecvTimeoutError::Timeout) => {
-            return Err(format!(
-                "it did not end within {WATCHDOG:?}: something waits without tokio's clock"
-            ));
-        }
-        // Disconnected: the thread ended without a word, by a panic or without a runtime.
-        Ok(()) | Err(RecvTimeoutError::Disconnected) => {}
-    }
-    thread.join().unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(format!("it panicked: {}", words.unwrap_or_default()))
+        (scenario.run)(&subject).await
     })
 }
 

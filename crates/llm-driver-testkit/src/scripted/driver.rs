@@ -63,6 +63,8 @@ pub struct RecordedCall {
     pub at: Instant,
     /// How long was left of the call's time then.
     pub remaining: Option<Duration>,
+    /// The whole context.
+    pub context: CallContext,
     /// How far it got; for a stream, until its last event was read.
     pub progress: Progress,
 }
@@ -191,6 +193,7 @@ impl ScriptedDriver {
             idempotency_key: cx.idempotency_key().map(str::to_owned),
             at: cx.clock().now(),
             remaining: cx.remaining(),
+            context: cx.clone(),
             progress: Progress::Running,
         });
         let meta = ResponseMeta::new(self.info.id.clone(), request.model.clone());

@@ -1,6 +1,7 @@
 //! The suite on a toy driver that keeps every promise, and on copies of it that each break one.
 
 mod broken;
+mod layers;
 mod toy;
 
 use llm_driver_testkit::conformance_suite;
