@@ -7,6 +7,7 @@ mod idempotency;
 mod millis;
 mod policy;
 pub mod retry;
+pub mod store;
 pub mod timeout;
 
 pub use bulkhead::{BulkheadLayer, BulkheadPolicy, BulkheadScope};

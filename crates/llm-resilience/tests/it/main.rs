@@ -11,6 +11,8 @@ mod neutral;
 #[cfg(test)]
 mod openai;
 #[cfg(test)]
+#[cfg(all(test, feature = "redis"))]
+mod redis;
 mod retry;
 #[cfg(test)]
 mod retry_stream;
