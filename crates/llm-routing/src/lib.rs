@@ -7,6 +7,7 @@ pub mod decision;
 pub mod engine;
 pub mod executor;
 pub mod facts;
+pub mod metrics;
 pub mod needs;
 pub mod observer;
 pub mod pairing;
@@ -27,6 +28,7 @@ pub use decision::{
 pub use engine::RoutingEngine;
 pub use executor::{PlanExecutor, Served};
 pub use facts::Facts;
+pub use metrics::{CallInFlight, CandidateMetrics, Metrics};
 pub use needs::{CallMode, Needs};
 pub use observer::PlanObserver;
 pub use pairing::Pairing;

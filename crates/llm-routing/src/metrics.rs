@@ -1,0 +1,173 @@
+//! What is known of candidates from their own calls: how fast, how reliable, how busy, how much used.
+
+mod candidate;
+mod latency;
+mod window;
+
+use candidate::Measured;
+use llm_core::{Error, RateLimitSnapshot, Usage};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// The figures of every candidate, by its id. Cheap to clone: clones share them.
+///
+/// The executor feeds them, rankers and selectors read them. They belong to the id, not to the candidate's value, so
+/// that a changed configuration keeps what was learnt. All of it is of the recent past: what is older than
+/// [ten minutes](Self::WINDOW) is forgotten.
+///
+/// ```
+/// use llm_core::Usage;
+/// use llm_routing::Metrics;
+/// use std::time::{Duration, Instant};
+/// let (metrics, start) = (Metrics::default(), Instant::now());
+/// let call = metrics.begin("local", start);
+/// assert_eq!(metrics.of("local", start).in_flight, 1);
+/// call.succeeded(start + Duration::from_millis(300), start + Duration::from_secs(2), &Usage::new(90, 10), None);
+///
+/// let local = metrics.of("local", start + Duration::from_secs(2));
+/// assert_eq!((local.in_flight, local.commit_ms, local.tokens), (0, Some(300.0), 100));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Metrics {
+    cells: Arc<RwLock<HashMap<Arc<str>, Arc<Cell>>>>,
+}
+
+/// One candidate's figures.
+#[derive(Debug, Default)]
+struct Cell {
+    in_flight: AtomicU32,
+    measured: Mutex<Measured>,
+}
+
+impl Cell {
+    fn measured(&self) -> std::sync::MutexGuard<'_, Measured> {
+        // every change is whole before the lock is let go
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is known of one candidate at one moment. Unknown is absent, and none of it is a guess.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CandidateMetrics {
+    /// Time to the commit point in milliseconds: an average in which each new call weighs a fifth.
+    pub commit_ms: Option<f64>,
+    /// Time to the end of the answer in milliseconds, averaged alike.
+    pub total_ms: Option<f64>,
+    /// Time to the commit point in milliseconds, as the slowest recent call has it: it rises at once and falls
+    /// slowly. For choices between two candidates of which one may just have become slow.
+    pub peak_ms: Option<f64>,
+    /// Calls that ended well, of those in the window.
+    pub successes: u64,
+    /// Calls that ended in a failure that counts against health, of those in the window.
+    pub failures: u64,
+    /// The share that ended well, 0 to 1, in which older calls weigh less; absent: none ended.
+    pub success_rate: Option<f64>,
+    /// Calls that run now.
+    pub in_flight: u32,
+    /// Calls that were sent within the window.
+    pub requests: u64,
+    /// Tokens in and out that were reported within the window.
+    pub tokens: u64,
+    /// The share of its limits that the vendor's last headers left, 0 to 1; absent: not stated, or their time is over.
+    pub remaining_ratio: Option<f64>,
+}
+
+impl Metrics {
+    /// How far back the figures go.
+    pub const WINDOW: Duration = window::WINDOW;
+
+    /// Nothing known of anybody.
+    pub fn new() -> Self {
+        Metrics::default()
+    }
+
+    /// What is known of a candidate now.
+    pub fn of(&self, candidate: &str, now: Instant) -> CandidateMetrics {
+        let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(cell) = cells.get(candidate) else {
+            return CandidateMetrics::default();
+        };
+        let in_flight = cell.in_flight.load(Ordering::Relaxed);
+        cell.measured().at(now, in_flight)
+    }
+
+    /// A call to a candidate begins. It is in flight until the guard is told how it ended, or dropped.
+    pub fn begin(&self, candidate: &str, now: Instant) -> CallInFlight {
+        let cell = self.cell(candidate);
+        cell.in_flight.fetch_add(1, Ordering::Relaxed);
+        cell.measured().sent(now);
+        CallInFlight { cell, started: now }
+    }
+
+    /// Puts in the past what is known of a candidate that is gone. One that comes back under the id begins anew.
+    pub fn forget(&self, candidate: &str) {
+        self.cells
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(candidate);
+    }
+
+    fn cell(&self, candidate: &str) -> Arc<Cell> {
+        let known = self
+            .cells
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(candidate)
+            .cloned();
+        known.unwrap_or_else(|| {
+            let mut cells = self.cells.write().unwrap_or_else(PoisonError::into_inner);
+            cells.entry(candidate.into()).or_default().clone()
+        })
+    }
+}
+
+/// A call that is under way. Dropped without an end it was given up: nothing is known of how it would have ended.
+#[derive(Debug)]
+#[must_use = "dropping it says that the call was given up"]
+pub struct CallInFlight {
+    cell: Arc<Cell>,
+    started: Instant,
+}
+
+impl CallInFlight {
+    /// It ended well. `committed`: when its first content was there (for a whole answer, the answer).
+    pub fn succeeded(
+        self,
+        committed: Instant,
+        ended: Instant,
+        usage: &Usage,
+        limits: Option<&RateLimitSnapshot>,
+    ) {
+        let mut measured = self.cell.measured();
+        measured.took(self.started, committed, ended);
+        measured.ended(true, ended);
+        measured.used(usage, ended);
+        if let Some(limits) = limits {
+            measured.limited(limits, ended);
+        }
+    }
+
+    /// It failed. Only what counts against health ([`Verdict::counts`](llm_core::Verdict)) says something about the
+    /// candidate; a hint to wait says that its limits are used up.
+    pub fn failed(self, error: &Error, ended: Instant) {
+        let mut measured = self.cell.measured();
+        if error.verdict().counts {
+            measured.ended(false, ended);
+        }
+        measured.refused(error, ended);
+    }
+}
+
+impl Drop for CallInFlight {
+    fn drop(&mut self) {
+        self.cell.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;
