@@ -10,6 +10,7 @@ mod day;
 pub mod driver;
 pub mod embedding;
 pub mod error;
+pub mod estimate;
 pub mod extensions;
 pub mod health;
 pub mod layer;

@@ -2,7 +2,9 @@
 
 mod candidate_model;
 mod capability;
+mod context_window;
 mod model;
+mod quota;
 
 use crate::facts::Facts;
 use crate::pairing::Pairing;
@@ -13,7 +15,9 @@ use std::sync::Arc;
 
 pub use candidate_model::CandidateModelConstraint;
 pub use capability::CapabilityConstraint;
+pub use context_window::ContextWindowConstraint;
 pub use model::ModelConstraint;
+pub use quota::QuotaConstraint;
 
 /// Rejects candidates that cannot serve a request.
 ///

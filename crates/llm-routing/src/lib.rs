@@ -18,8 +18,8 @@ pub mod selector;
 
 pub use candidate::Candidate;
 pub use constraint::{
-    CandidateModelConstraint, CandidateRejection, CapabilityConstraint, Constraint, Findings,
-    ModelConstraint, Note,
+    CandidateModelConstraint, CandidateRejection, CapabilityConstraint, Constraint, ContextWindowConstraint,
+    Findings, ModelConstraint, Note, QuotaConstraint,
 };
 pub use decision::{
     AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, PlannedCandidate, RoutingDecision,
@@ -33,7 +33,10 @@ pub use needs::{CallMode, Needs};
 pub use observer::PlanObserver;
 pub use pairing::Pairing;
 pub use policy::RoutingPolicy;
-pub use ranker::{PriorityRanker, Ranker, Score};
+pub use ranker::{
+    CostRanker, LatencyRanker, LeastBusyRanker, PriorityRanker, QuotaPressureRanker, Ranker,
+    ReliabilityRanker, Score, UsageCount, UsageRanker,
+};
 pub use router::Router;
 pub use selector::{Best, Contender, Selection, Selector};
 

@@ -73,8 +73,27 @@ pub struct CandidateMetrics {
     pub requests: u64,
     /// Tokens in and out that were reported within the window.
     pub tokens: u64,
+    /// The share of the input that came from the vendor's prompt cache, 0 to 1; absent: no call reported it.
+    pub cached_ratio: Option<f64>,
     /// The share of its limits that the vendor's last headers left, 0 to 1; absent: not stated, or their time is over.
     pub remaining_ratio: Option<f64>,
+}
+
+impl CandidateMetrics {
+    /// Nothing is known, for whoever has no figures at hand.
+    pub const UNKNOWN: &'static CandidateMetrics = &CandidateMetrics {
+        commit_ms: None,
+        total_ms: None,
+        peak_ms: None,
+        successes: 0,
+        failures: 0,
+        success_rate: None,
+        in_flight: 0,
+        requests: 0,
+        tokens: 0,
+        cached_ratio: None,
+        remaining_ratio: None,
+    };
 }
 
 impl Metrics {

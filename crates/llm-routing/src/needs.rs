@@ -1,5 +1,6 @@
 //! What a request needs, derived once from the typed request.
 
+use llm_core::estimate::{TokenDemand, TokenEstimator};
 use llm_core::{Capability, ChatRequest, capability};
 
 /// The caller's verb: whole answer or stream.
@@ -27,6 +28,8 @@ pub enum CallMode {
 pub struct Needs {
     capabilities: Vec<Capability>,
     mode: CallMode,
+    input_tokens: u64,
+    output_tokens: Option<u64>,
 }
 
 impl Needs {
@@ -37,12 +40,34 @@ impl Needs {
             capabilities.push(Capability::Streaming);
             capabilities.sort_unstable();
         }
-        Needs { capabilities, mode }
+        Needs {
+            capabilities,
+            mode,
+            input_tokens: TokenEstimator::default().input(&TokenDemand::of_chat(request)),
+            output_tokens: request.max_output_tokens.map(u64::from),
+        }
     }
 
     /// The abilities, in the order of [`Capability::ALL`].
     pub fn capabilities(&self) -> &[Capability] {
         &self.capabilities
+    }
+
+    /// About how many tokens go in: text, tools, pictures, files, replayed reasoning.
+    pub fn input_tokens(&self) -> u64 {
+        self.input_tokens
+    }
+
+    /// Another estimate of what goes in, from whoever knows better.
+    #[must_use]
+    pub fn with_input_tokens(mut self, tokens: u64) -> Self {
+        self.input_tokens = tokens;
+        self
+    }
+
+    /// How many tokens may come out at most; absent: the request does not say.
+    pub fn output_tokens(&self) -> Option<u64> {
+        self.output_tokens
     }
 
     /// How it is asked.

@@ -1,8 +1,11 @@
 //! One request beside one candidate: what constraints and rankers judge.
 
 use crate::candidate::Candidate;
+use crate::metrics::CandidateMetrics;
 use crate::needs::Needs;
-use llm_core::{ChatRequest, Error, ModelId, ResolvedModel};
+use llm_core::{ChatRequest, Error, ModelId, QuotaView, ResolvedModel};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 /// A request beside a candidate, with the model that the candidate would serve it with.
 ///
@@ -21,6 +24,12 @@ pub struct Pairing<'a> {
     pub resolved: Result<&'a ResolvedModel, &'a Error>,
     /// Does the caller prefer quality over price and speed?
     pub prefers_quality: bool,
+    /// What its own calls have shown.
+    pub metrics: &'a CandidateMetrics,
+    /// What a ledger knows of quotas; absent: there is none.
+    pub quota: Option<&'a dyn QuotaView>,
+    /// The calendar time of the decision, for prices that depend on it; absent: today's prices do not matter.
+    pub wall: Option<SystemTime>,
 }
 
 impl<'a> Pairing<'a> {
@@ -37,6 +46,9 @@ impl<'a> Pairing<'a> {
             candidate,
             resolved,
             prefers_quality: false,
+            metrics: CandidateMetrics::UNKNOWN,
+            quota: None,
+            wall: None,
         }
     }
 
@@ -45,6 +57,50 @@ impl<'a> Pairing<'a> {
     pub fn with_prefers_quality(mut self, prefers_quality: bool) -> Self {
         self.prefers_quality = prefers_quality;
         self
+    }
+
+    /// What its own calls have shown.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: &'a CandidateMetrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// What a ledger knows of quotas.
+    #[must_use]
+    pub fn with_quota(mut self, quota: Option<&'a dyn QuotaView>) -> Self {
+        self.quota = quota;
+        self
+    }
+
+    /// The calendar time of the decision.
+    #[must_use]
+    pub fn with_wall(mut self, wall: impl Into<Option<SystemTime>>) -> Self {
+        self.wall = wall.into();
+        self
+    }
+
+    /// What a table holds for it: under the candidate's id, else under its model as asked or as resolved, else under
+    /// its driver's id.
+    pub(crate) fn find_by_name<'t, T>(&self, table: &'t BTreeMap<String, T>) -> Option<&'t T> {
+        self.find_with_name(table).map(|(value, _)| value)
+    }
+
+    /// The same, and by which of the names.
+    pub(crate) fn find_with_name<'t, T>(
+        &self,
+        table: &'t BTreeMap<String, T>,
+    ) -> Option<(&'t T, &'static str)> {
+        if table.is_empty() {
+            return None;
+        }
+        let by_model = || {
+            let asked = self.asked_model().and_then(|model| table.get(model.as_str()));
+            asked.or_else(|| table.get(self.resolved.ok()?.id.as_str()))
+        };
+        None.or_else(|| Some((table.get(self.candidate.id())?, "candidate")))
+            .or_else(|| Some((by_model()?, "model")))
+            .or_else(|| Some((table.get(self.candidate.stack().info().id.as_str())?, "driver")))
     }
 
     /// The model that the candidate would be asked for: its own, else the one that the request names.

@@ -1,7 +1,16 @@
 //! Rankers score the candidates that no constraint rejected: the higher, the better.
 
 pub(crate) mod composite;
+mod cost;
+mod latency;
+mod least_busy;
 mod priority;
+mod quota_pressure;
+mod reliability;
+mod usage;
+
+#[cfg(test)]
+mod test_scores;
 
 use crate::facts::Facts;
 use crate::pairing::Pairing;
@@ -9,7 +18,13 @@ use llm_core::Result;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+pub use cost::CostRanker;
+pub use latency::LatencyRanker;
+pub use least_busy::LeastBusyRanker;
 pub use priority::PriorityRanker;
+pub use quota_pressure::QuotaPressureRanker;
+pub use reliability::ReliabilityRanker;
+pub use usage::{UsageCount, UsageRanker};
 
 /// Scores candidates for a request.
 ///

@@ -39,9 +39,16 @@ impl Measured {
     }
 
     pub(super) fn used(&mut self, usage: &Usage, now: Instant) {
+        let counts = self.window.at(now);
         let known = [usage.input_tokens, usage.output_tokens];
-        let tokens = &mut self.window.at(now).tokens;
-        *tokens = known.into_iter().flatten().fold(*tokens, u64::saturating_add);
+        counts.tokens = known
+            .into_iter()
+            .flatten()
+            .fold(counts.tokens, u64::saturating_add);
+        if let (Some(input), Some(cached)) = (usage.input_tokens, usage.cached_input_tokens) {
+            counts.input = counts.input.saturating_add(input);
+            counts.cached = counts.cached.saturating_add(cached.min(input));
+        }
     }
 
     /// What the headers of an answer said.
@@ -74,6 +81,7 @@ impl Measured {
             in_flight,
             requests: counts.requests,
             tokens: counts.tokens,
+            cached_ratio: (counts.input > 0).then(|| counts.cached as f64 / counts.input as f64),
             remaining_ratio: self.remaining(now),
         }
     }

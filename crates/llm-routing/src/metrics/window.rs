@@ -16,6 +16,9 @@ pub(super) struct Counts {
     pub(super) failures: u64,
     pub(super) requests: u64,
     pub(super) tokens: u64,
+    /// Input tokens of calls that said how much of it was cached, and how much that was.
+    pub(super) input: u64,
+    pub(super) cached: u64,
 }
 
 /// The last minutes.
@@ -52,7 +55,9 @@ impl Window {
             sum.successes += counts.successes;
             sum.failures += counts.failures;
             sum.requests += counts.requests;
-            sum.tokens += counts.tokens;
+            sum.tokens = sum.tokens.saturating_add(counts.tokens);
+            sum.input = sum.input.saturating_add(counts.input);
+            sum.cached = sum.cached.saturating_add(counts.cached);
             good += counts.successes as f64 * weight;
             all += (counts.successes + counts.failures) as f64 * weight;
             weight *= FADE;

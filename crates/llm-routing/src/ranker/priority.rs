@@ -76,18 +76,9 @@ impl Ranker for PriorityRanker {
         } else {
             &self.usual
         };
-        let candidate = pairing.candidate;
-        let by_model = || {
-            let asked = pairing
-                .asked_model()
-                .and_then(|model| priorities.get(model.as_str()));
-            asked.or_else(|| priorities.get(pairing.resolved.ok()?.id.as_str()))
-        };
-        let (value, by) = None
-            .or_else(|| Some((*priorities.get(candidate.id())?, "candidate")))
-            .or_else(|| Some((*by_model()?, "model")))
-            .or_else(|| Some((*priorities.get(candidate.stack().info().id.as_str())?, "driver")))
-            .unwrap_or((0.0, "nothing"));
+        let (value, by) = pairing
+            .find_with_name(priorities)
+            .map_or((0.0, "nothing"), |(value, by)| (*value, by));
         Ok(Some(
             Score::new(value).with_facts(Facts::default().with("set_by", by)),
         ))
