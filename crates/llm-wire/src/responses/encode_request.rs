@@ -82,7 +82,7 @@ pub fn encode_request(
     request: &ChatRequest,
     stream: bool,
 ) -> Result<EncodedRequest> {
-    let bag = Bag::read(&dialect.vendor, dialect.option_keys, &[], request)?;
+    let bag = read_bag(dialect, request)?;
     let tool_names = ToolNames::new(names(request), NAMES);
     let mut encoding = Encoding {
         dialect,
@@ -105,6 +105,16 @@ pub fn encode_request(
         warnings,
         tool_names,
     })
+}
+
+/// The options bag. It may ask for one answer, as for Chat Completions; there are never more.
+fn read_bag<'a>(dialect: &Dialect, request: &'a ChatRequest) -> Result<Bag<'a>> {
+    let own = request.vendor.of(dialect.vendor.as_str());
+    let one = own
+        .and_then(|own| own.get("n"))
+        .is_some_and(|answers| *answers == 1);
+    let passed_over: &[&str] = if one { &["n"] } else { &[] };
+    Bag::read(&dialect.vendor, dialect.option_keys, passed_over, request)
 }
 
 /// Names of tools that the format takes.

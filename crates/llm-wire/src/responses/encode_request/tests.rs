@@ -271,6 +271,8 @@ fn the_options_bag_wins() {
         refusal(&own("store", json!("yes"))),
         invalid("vendor.openai.store")
     );
+    assert_eq!(body(&own("n", json!(1))), body(&hi()));
+    assert_eq!(refusal(&own("n", json!(2))), unsupported("vendor.openai.n"));
     // of somebody else
     assert_eq!(
         body(&hi().with_vendor_option(VendorId::from_static("acme"), "x", json!(1))),
