@@ -2,6 +2,7 @@
 //! wrapper for each family ([`chat`] now; embeddings and transcriptions when they come) carries it there.
 
 mod chat;
+mod ending;
 
 use llm_core::{
     Attempt, Availability, CallContext, ChatStream, DriverInfo, Error, ModelId, ResolvedModel, Result,
@@ -47,6 +48,11 @@ pub(crate) trait Policy: Debug + Send + Sync + 'static {
     /// as well, and the stricter answer holds.
     fn availability(&self, _: &Target<'_>) -> Availability {
         Availability::Available
+    }
+
+    /// Is the driver known to be ill, whatever the model? Then its health is not probed, and this is why.
+    fn illness(&self, _: &DriverInfo) -> Option<String> {
+        None
     }
 }
 
@@ -139,4 +145,11 @@ pub(crate) trait Answer: Send + Sized {
 
     /// Keeps a guard until the answer is there whole, or its reader has gone.
     fn holding(self, guard: impl Send + 'static) -> Self;
+
+    /// Tells of the end that is still to come, good (nothing) or bad, and keeps its last item from the reader until
+    /// that is done. Dropped unheard when the reader goes first; an answer that is there whole has no such end.
+    fn at_end<F, Fut>(self, tell: F) -> Self
+    where
+        F: FnOnce(Option<&Error>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static;
 }

@@ -1,5 +1,6 @@
 //! The wrapper for chats: carries a policy to plain calls and to streams.
 
+use super::ending::Ending;
 use super::{Answer, Policy, Target};
 use futures_core::Stream;
 use llm_core::{
@@ -48,7 +49,10 @@ impl<P: Policy> ChatDriver for PolicyChatDriver<P> {
     }
 
     async fn health(&self, cx: &CallContext) -> HealthStatus {
-        self.inner.health(cx).await
+        match self.policy.illness(&self.info) {
+            Some(why) => HealthStatus::unhealthy(cx.clock().wall(), why),
+            None => self.inner.health(cx).await,
+        }
     }
 
     async fn chat(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatResponse> {
@@ -87,6 +91,14 @@ impl Answer for ChatResponse {
     fn holding(self, _: impl Send + 'static) -> Self {
         self
     }
+
+    fn at_end<F, Fut>(self, _: F) -> Self
+    where
+        F: FnOnce(Option<&Error>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self
+    }
 }
 
 impl Answer for ChatStream {
@@ -110,6 +122,14 @@ impl Answer for ChatStream {
             events,
             guard: Some(guard),
         })
+    }
+
+    fn at_end<F, Fut>(self, tell: F) -> Self
+    where
+        F: FnOnce(Option<&Error>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.map_events(|events| Ending::new(events, tell))
     }
 }
 

@@ -22,6 +22,13 @@ impl Answer for Whole {
     fn holding(self, _: impl Send + 'static) -> Self {
         self
     }
+    fn at_end<F, Fut>(self, _: F) -> Self
+    where
+        F: FnOnce(Option<&Error>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self
+    }
 }
 
 /// Serves any model, and `m1` where none is named.

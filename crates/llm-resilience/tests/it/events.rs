@@ -13,7 +13,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 /// Keeps every event as a line of text.
 #[derive(Debug, Default)]
-struct Lines(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Lines(pub(crate) Arc<Mutex<Vec<String>>>);
 
 struct Line(String);
 

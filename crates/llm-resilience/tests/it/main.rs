@@ -1,6 +1,8 @@
 //! The layers on a scripted driver, under paused time.
 
 #[cfg(test)]
+mod breaker;
+#[cfg(test)]
 mod bulkhead;
 #[cfg(test)]
 mod deadline;

@@ -2,7 +2,15 @@
 
 use llm_core::Stack;
 use llm_driver_testkit::{ScriptedDriver, layer_suite};
-use llm_resilience::{BulkheadLayer, BulkheadPolicy, RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy};
+use llm_resilience::{
+    BreakerLayer, BreakerPolicy, BulkheadLayer, BulkheadPolicy, RetryLayer, RetryPolicy, TimeoutLayer,
+    TimeoutPolicy,
+};
+
+mod breaker_off {
+    use super::*;
+    layer_suite!(BreakerLayer::new(BreakerPolicy::off()));
+}
 
 mod bulkhead_with_room {
     use super::*;

@@ -16,5 +16,4 @@ mod messages_requests;
 mod neutral;
 mod ollama;
 mod requests;
-mod responses;
 mod vendor_cases;
