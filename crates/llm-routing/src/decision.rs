@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-pub use record::{AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, ScoreRecord};
+pub use record::{AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, ScorePart, ScoreRecord};
 
 /// A plan: who is asked first, who after that, and every evaluation that led there.
 ///

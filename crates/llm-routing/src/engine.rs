@@ -1,36 +1,75 @@
 //! The engine: from a request and candidates to a decision.
 
+mod seeds;
+
 use crate::candidate::{Candidate, check_candidates};
 use crate::constraint::{CandidateRejection, Findings, Note};
 use crate::decision::{
     AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, PlannedCandidate, RoutingDecision,
-    ScoreRecord,
 };
 use crate::facts::Facts;
+use crate::metrics::{CandidateMetrics, Metrics};
 use crate::needs::{CallMode, Needs};
 use crate::pairing::Pairing;
 use crate::policy::RoutingPolicy;
-use crate::ranker::composite::{Column, combine};
+use crate::ranker::composite::{Column, Penalty, combine};
 use crate::ranker::{Ranker, Score};
 use crate::selector::{Contender, Selection};
 use llm_core::error::{Error, ErrorKind, Result};
-use llm_core::{CallContext, ChatRequest, ResolvedModel};
+use llm_core::{CallContext, ChatRequest, QuotaView, ResolvedModel};
+use seeds::Seeds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
-/// Decides by a policy who serves a request, and calls nobody. Cheap to clone.
+/// Decides by a policy who serves a request, and calls nobody. Cheap to clone: clones share metrics and the source of
+/// chance.
 ///
-/// A decision depends on the request, the candidates, what their stacks answer from memory and the
-/// context's clock, and on nothing else.
+/// A decision depends on the request, the candidates, what their stacks answer from memory, the
+/// [metrics](Self::with_metrics) and [quotas](Self::with_quota) of the moment, the context's clock and a seed, and on nothing else (but a
+/// [`RoundRobin`](crate::RoundRobin)'s own place in the round).
 #[derive(Debug, Clone, Default)]
 pub struct RoutingEngine {
     policy: RoutingPolicy,
+    metrics: Metrics,
+    quota: Option<Arc<dyn QuotaView>>,
+    seeds: Arc<Seeds>,
 }
 
 impl RoutingEngine {
-    /// Decides by this policy.
+    /// Decides by this policy, with metrics of its own in which nothing is known yet.
     pub fn new(policy: RoutingPolicy) -> Self {
-        RoutingEngine { policy }
+        RoutingEngine {
+            policy,
+            ..RoutingEngine::default()
+        }
+    }
+
+    /// The figures that rankers and selectors see. Give the executor the same ones: it feeds them.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Metrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// What a ledger knows of the candidates' quotas.
+    #[must_use]
+    pub fn with_quota(mut self, quota: Arc<dyn QuotaView>) -> Self {
+        self.quota = Some(quota);
+        self
+    }
+
+    /// Draws chance from this seed on, so that the same decisions come in the same order. Without it, each engine begins
+    /// somewhere else.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seeds = Arc::new(Seeds::from(seed));
+        self
+    }
+
+    /// The figures that rankers and selectors see.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// The policy.
@@ -57,20 +96,29 @@ impl RoutingEngine {
     ) -> Result<RoutingDecision> {
         check_candidates(candidates)?;
         let needs = Needs::of(request, mode);
-        let now = cx.clock().now();
+        let (now, wall) = (cx.clock().now(), cx.clock().wall());
+        let asked = Asked {
+            request,
+            needs: &needs,
+            prefers_quality: cx.prefers_quality(),
+            quota: self.quota.as_deref(),
+            wall,
+        };
+        let seed = self.seeds.next();
         let mut considered: Vec<_> = candidates
             .iter()
             .map(|candidate| {
-                let mut considered = Considered::new(candidate, request, cx.prefers_quality());
-                self.constrain(&mut considered, &needs);
+                let metrics = self.metrics.of(candidate.id(), now);
+                let mut considered = Considered::new(candidate, &asked, metrics);
+                self.constrain(&mut considered);
                 let availability = considered.availability();
                 considered.evaluation.availability =
                     availability.map(|availability| AvailabilityRecord::new(availability, now));
                 considered
             })
             .collect();
-        self.rank(&mut considered, &needs);
-        let order = self.select(&mut considered)?;
+        self.rank(&mut considered);
+        let order = self.select(&mut considered, seed)?;
 
         let plan: Vec<_> = order
             .iter()
@@ -85,56 +133,70 @@ impl RoutingEngine {
             .into_iter()
             .map(|considered| considered.evaluation)
             .collect();
-        let record = DecisionRecord::new(self.policy.name().into(), ids, evaluations);
+        let record = DecisionRecord::new(self.policy.name().into(), seed, ids, evaluations);
         if plan.is_empty() {
             return Err(nobody(record));
         }
         Ok(RoutingDecision::new(plan, record))
     }
 
-    fn constrain(&self, considered: &mut Considered<'_>, needs: &Needs) {
-        for constraint in self.policy.constraints() {
-            let mut findings = Findings::new(constraint.name());
-            constraint.check(&considered.pairing(needs), &mut findings);
+    fn constrain(&self, considered: &mut Considered<'_>) {
+        for rule in self.policy.constraints() {
+            let name = rule.constraint.name();
+            let mut findings = Findings::new(name);
+            rule.constraint.check(&considered.pairing(), &mut findings);
             let (rejections, notes) = findings.into_parts();
-            considered.evaluation.rejections.extend(rejections);
             considered.evaluation.notes.extend(notes);
+            match rule.penalty {
+                Some(penalty) if !rejections.is_empty() => {
+                    let soft = rejections
+                        .into_iter()
+                        .map(|rejection| Note::new(name, rejection.code, rejection.description));
+                    considered.evaluation.notes.extend(soft);
+                    considered.penalties.push(Penalty {
+                        constraint: name.into(),
+                        penalty,
+                    });
+                }
+                _ => considered.evaluation.rejections.extend(rejections),
+            }
         }
         considered.evaluation.eligible = considered.evaluation.rejections.is_empty();
     }
 
     /// Scores the eligible; whoever cannot be scored is eligible no longer.
-    fn rank(&self, considered: &mut [Considered<'_>], needs: &Needs) {
+    fn rank(&self, considered: &mut [Considered<'_>]) {
         let rankers = self.policy.rankers();
-        if rankers.is_empty() {
-            return;
-        }
-        let mut rows = Vec::new();
+        let mut columns: Vec<_> = rankers
+            .iter()
+            .map(|weighted| Column {
+                ranker: weighted.ranker.name().into(),
+                weight: weighted.weight,
+                scores: Vec::with_capacity(considered.len()),
+            })
+            .collect();
+        let mut penalties = Vec::with_capacity(considered.len());
         for considered in considered.iter_mut().filter(|c| c.evaluation.eligible) {
-            let pairing = considered.pairing(needs);
-            let scored: Result<Vec<_>, _> = rankers.iter().map(|ranker| score(ranker, &pairing)).collect();
+            let pairing = considered.pairing();
+            let scored = rankers
+                .iter()
+                .zip(&mut columns)
+                .try_for_each(|(weighted, column)| {
+                    column.scores.push(score(&weighted.ranker, &pairing)?);
+                    Ok(())
+                });
             match scored {
-                Ok(row) => rows.push(row),
+                Ok(()) => penalties.push(std::mem::take(&mut considered.penalties)),
                 Err(rejection) => {
+                    columns
+                        .iter_mut()
+                        .for_each(|column| column.scores.truncate(penalties.len()));
                     considered.evaluation.eligible = false;
                     considered.evaluation.rejections.push(rejection);
                 }
             }
         }
-        let eligible = rows.len();
-        let mut columns: Vec<_> = rankers
-            .iter()
-            .map(|ranker| Column {
-                ranker: ranker.name(),
-                scores: Vec::with_capacity(eligible),
-            })
-            .collect();
-        for row in rows {
-            for (column, score) in columns.iter_mut().zip(row) {
-                column.scores.push(score);
-            }
-        }
-        let scores: Vec<Option<ScoreRecord>> = combine(columns, eligible);
+        let scores = combine(columns, &penalties);
         let eligible = considered.iter_mut().filter(|c| c.evaluation.eligible);
         for (considered, score) in eligible.zip(scores) {
             considered.evaluation.score = score;
@@ -142,7 +204,7 @@ impl RoutingEngine {
     }
 
     /// Places in `considered`, group by group.
-    fn select(&self, considered: &mut [Considered<'_>]) -> Result<Vec<usize>> {
+    fn select(&self, considered: &mut [Considered<'_>], seed: u64) -> Result<Vec<usize>> {
         let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (place, considered) in considered
             .iter()
@@ -163,7 +225,7 @@ impl RoutingEngine {
                 .map(Considered::contender)
                 .collect();
             let mut chosen = vec![false; places.len()];
-            for contender in selector.order(&Selection::new(&contenders)) {
+            for contender in selector.order(&Selection::new(&contenders).with_seed(seed)) {
                 match (places.get(contender), chosen.get_mut(contender)) {
                     (Some(place), Some(chosen)) if !*chosen => {
                         *chosen = true;
@@ -187,19 +249,30 @@ impl RoutingEngine {
     }
 }
 
+/// What is the same for every candidate of a decision.
+#[derive(Debug)]
+struct Asked<'a> {
+    request: &'a ChatRequest,
+    needs: &'a Needs,
+    prefers_quality: bool,
+    quota: Option<&'a dyn QuotaView>,
+    wall: SystemTime,
+}
+
 /// A candidate on its way through the engine.
 #[derive(Debug)]
 struct Considered<'a> {
     candidate: &'a Candidate,
-    request: &'a ChatRequest,
-    prefers_quality: bool,
+    asked: &'a Asked<'a>,
+    metrics: CandidateMetrics,
     resolved: Result<Arc<ResolvedModel>>,
+    penalties: Vec<Penalty>,
     evaluation: Evaluation,
 }
 
 impl<'a> Considered<'a> {
-    fn new(candidate: &'a Candidate, request: &'a ChatRequest, prefers_quality: bool) -> Self {
-        let named = request.model.as_ref();
+    fn new(candidate: &'a Candidate, asked: &'a Asked<'a>, metrics: CandidateMetrics) -> Self {
+        let named = asked.request.model.as_ref();
         let resolved = candidate.resolve(named);
         let evaluation = Evaluation {
             candidate: candidate.shared_id().clone(),
@@ -215,16 +288,26 @@ impl<'a> Considered<'a> {
         };
         Considered {
             candidate,
-            request,
-            prefers_quality,
+            asked,
+            metrics,
             resolved,
+            penalties: Vec::new(),
             evaluation,
         }
     }
 
-    fn pairing<'s>(&'s self, needs: &'s Needs) -> Pairing<'s> {
-        Pairing::new(self.request, needs, self.candidate, self.resolved.as_deref())
-            .with_prefers_quality(self.prefers_quality)
+    fn pairing(&self) -> Pairing<'_> {
+        let asked = self.asked;
+        Pairing::new(
+            asked.request,
+            asked.needs,
+            self.candidate,
+            self.resolved.as_deref(),
+        )
+        .with_prefers_quality(asked.prefers_quality)
+        .with_metrics(&self.metrics)
+        .with_quota(asked.quota)
+        .with_wall(asked.wall)
     }
 
     fn availability(&self) -> Option<llm_core::Availability> {
@@ -237,7 +320,7 @@ impl<'a> Considered<'a> {
 
     fn contender(&self) -> Contender<'_> {
         let score = self.evaluation.score.as_ref().map(|score| score.value);
-        Contender::new(self.candidate, self.resolved.as_deref().ok(), score)
+        Contender::new(self.candidate, self.resolved.as_deref().ok(), score).with_metrics(&self.metrics)
     }
 
     fn plan(&self) -> PlannedCandidate {

@@ -23,7 +23,7 @@ pub use constraint::{
 };
 pub use decision::{
     AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, PlannedCandidate, RoutingDecision,
-    ScoreRecord,
+    ScorePart, ScoreRecord,
 };
 pub use engine::RoutingEngine;
 pub use executor::{PlanExecutor, Served};
@@ -38,7 +38,9 @@ pub use ranker::{
     ReliabilityRanker, Score, UsageCount, UsageRanker,
 };
 pub use router::Router;
-pub use selector::{Best, Contender, Selection, Selector};
+pub use selector::{
+    Best, Contender, NearTie, PowerOfTwo, Random, RoundRobin, Selection, Selector, WeightedRandom,
+};
 
 #[cfg(test)]
 mod test_driver;

@@ -1,13 +1,30 @@
 //! Selectors order the candidates that are left: the first is asked first, the rest are its fallbacks.
 
 mod best;
+mod draw;
+mod near_tie;
+mod power_of_two;
+mod random;
+mod round_robin;
+mod weighted;
+
+#[cfg(test)]
+mod test_contenders;
+
+pub(crate) use draw::mix;
 
 use crate::candidate::Candidate;
+use crate::metrics::CandidateMetrics;
 use llm_core::ResolvedModel;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use best::Best;
+pub use near_tie::NearTie;
+pub use power_of_two::PowerOfTwo;
+pub use random::Random;
+pub use round_robin::RoundRobin;
+pub use weighted::WeightedRandom;
 
 /// Orders the eligible candidates of one group.
 ///
@@ -37,12 +54,21 @@ impl<S: Selector + ?Sized> Selector for Arc<S> {
 pub struct Selection<'a> {
     /// The eligible candidates of one group, in the order they were given.
     pub contenders: &'a [Contender<'a>],
+    /// What chance is drawn from.
+    pub seed: u64,
 }
 
 impl<'a> Selection<'a> {
     /// Chooses from these; for the engine, and for testing selectors of your own.
     pub fn new(contenders: &'a [Contender<'a>]) -> Self {
-        Selection { contenders }
+        Selection { contenders, seed: 0 }
+    }
+
+    /// Chance is drawn from this.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
     }
 }
 
@@ -56,6 +82,8 @@ pub struct Contender<'a> {
     pub resolved: Option<&'a ResolvedModel>,
     /// Its score; absent: nobody gave one.
     pub score: Option<f64>,
+    /// What its own calls have shown.
+    pub metrics: &'a CandidateMetrics,
 }
 
 impl<'a> Contender<'a> {
@@ -65,6 +93,14 @@ impl<'a> Contender<'a> {
             candidate,
             resolved,
             score,
+            metrics: CandidateMetrics::UNKNOWN,
         }
+    }
+
+    /// What its own calls have shown.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: &'a CandidateMetrics) -> Self {
+        self.metrics = metrics;
+        self
     }
 }

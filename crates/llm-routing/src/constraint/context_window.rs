@@ -7,12 +7,15 @@ use llm_core::ModelLimits;
 use llm_core::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 
+/// No chat model has a smaller window than this: about so few tokens nothing need be said.
+const FITS_ANYWHERE: u64 = 4_096;
+
 /// Rejects a model whose context window is smaller than the estimated input and the output that the request allows:
 /// `insufficient_context_window`.
 ///
 /// The window is the one that the candidate states for itself, else its stack's for the model; an
-/// [override](Self::with_windows) wins over both. What nobody states passes with a note (`unknown_context_window`). A
-/// model that limits the input alone is held to that too.
+/// [override](Self::with_windows) wins over both. What nobody states passes, with a note (`unknown_context_window`) where
+/// more than 4,096 tokens are asked for. A model that limits the input alone is held to that too.
 ///
 /// The estimate is one: a request near the edge may still fail, and is then asked of larger windows only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,6 +93,9 @@ impl Constraint for ContextWindowConstraint {
         );
         let room = limits.context_window.map(|window| window.saturating_sub(output));
         let Some(room) = room.into_iter().chain(limits.max_input).min() else {
+            if input.saturating_add(output) <= FITS_ANYWHERE {
+                return;
+            }
             findings.note(
                 "unknown_context_window",
                 format!("about {input} tokens go in, and nobody knows how many it takes"),
@@ -158,7 +164,8 @@ mod tests {
         assert_eq!(codes(&plain, Some(500), None, None), small);
         assert_eq!(codes(&plain, Some(100_000), Some(500), None), small);
         assert_eq!(codes(&plain, Some(10), None, Some(u32::MAX)), small);
-        assert_eq!(codes(&plain, None, None, None), ["unknown_context_window"]);
+        assert!(codes(&plain, None, None, None).is_empty());
+        assert_eq!(codes(&plain, None, None, Some(4_096)), ["unknown_context_window"]);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The decision as a table for people.
 
 use super::record::{DecisionRecord, Evaluation, ScoreRecord};
-use serde_json::Value;
 use std::fmt::Write;
 
 /// The columns before the last, which is as wide as it likes.
@@ -88,22 +87,23 @@ fn reasons(evaluation: &Evaluation) -> Vec<String> {
     reasons
 }
 
-/// What a score is made of: for several rankers one line each.
+/// What a score is made of: for a composite one line for each part.
 fn add_score(reasons: &mut Vec<String>, score: &ScoreRecord) {
-    if score.facts.iter().any(|(_, part)| part.is_object()) {
-        for (ranker, part) in score.facts.iter() {
-            let figure = |name: &str| {
-                part.get(name)
-                    .and_then(Value::as_f64)
-                    .map_or("unknown".to_owned(), number)
-            };
-            let (raw, normalised) = (figure("raw"), figure("normalised"));
-            reasons.push(format!(
-                "{ranker}: {raw}, normalised {normalised}, adds {}",
-                figure("contribution")
-            ));
-        }
-    } else if !score.facts.is_empty() {
+    for part in &score.parts {
+        let figure = |value: Option<f64>| value.map_or("unknown".to_owned(), number);
+        let adds = number(part.contribution);
+        reasons.push(match part.weight {
+            Some(weight) => format!(
+                "{}: {}, normalised {}, weight {}, adds {adds}",
+                part.source,
+                figure(part.raw),
+                figure(part.normalised),
+                number(weight),
+            ),
+            None => format!("{}: adds {adds}", part.source),
+        });
+    }
+    if !score.facts.is_empty() {
         reasons.push(format!("{}: {}", score.ranker, score.facts));
     }
 }

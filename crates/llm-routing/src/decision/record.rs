@@ -4,7 +4,6 @@ use crate::constraint::{CandidateRejection, Note};
 use crate::facts::Facts;
 use llm_core::{Availability, Error, ModelId, UnavailableReason};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ use std::time::Instant;
 /// {
 ///   "version": 1,
 ///   "policy": "default",
+///   "seed": 7,
 ///   "selected": "local",
 ///   "fallbacks": ["cloud"],
 ///   "evaluations": [
@@ -32,7 +32,7 @@ use std::time::Instant;
 ///       "model_asked": "demo-small",
 ///       "model": "demo-small",
 ///       "eligible": true,
-///       "score": { "value": 10.0, "ranker": "priority", "facts": { "set_by": "candidate" } },
+///       "score": { "value": 10.0, "ranker": "priority", "facts": { "set_by": "candidate" }, "parts": [] },
 ///       "rejections": [],
 ///       "notes": [{ "source": "capability", "code": "unknown_tools", "description": "…" }],
 ///       "availability": { "available": false, "reason": "breaker_open", "available_in_ms": 12000 }
@@ -41,7 +41,9 @@ use std::time::Instant;
 /// }
 /// ```
 ///
-/// A rejection is `{ "constraint", "code", "description", "facts" }`.
+/// A rejection is `{ "constraint", "code", "description", "facts" }`. Where several rankers were asked, or constraints that
+/// only take from the score, the score's `ranker` is `composite` and its `parts` are
+/// `{ "source", "weight", "raw", "normalised", "contribution", "facts" }`; the contributions add up to `value`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DecisionRecord {
@@ -49,6 +51,9 @@ pub struct DecisionRecord {
     pub version: u32,
     /// The name of the policy that decided.
     pub policy: Arc<str>,
+    /// What chance was drawn from: with the same seed, figures and time the same policy decides the same.
+    #[serde(default)]
+    pub seed: u64,
     /// The id of the candidate that is asked first; absent: none can serve.
     pub selected: Option<Arc<str>>,
     /// The ids of those that are asked after it, in order.
@@ -61,11 +66,17 @@ impl DecisionRecord {
     /// The version of the JSON form that this crate writes.
     pub const VERSION: u32 = 1;
 
-    pub(crate) fn new(policy: Arc<str>, plan: Vec<Arc<str>>, evaluations: Vec<Evaluation>) -> Self {
+    pub(crate) fn new(
+        policy: Arc<str>,
+        seed: u64,
+        plan: Vec<Arc<str>>,
+        evaluations: Vec<Evaluation>,
+    ) -> Self {
         let mut plan = plan.into_iter();
         DecisionRecord {
             version: Self::VERSION,
             policy,
+            seed,
             selected: plan.next(),
             fallbacks: plan.collect(),
             evaluations,
@@ -106,20 +117,51 @@ pub struct Evaluation {
 pub struct ScoreRecord {
     /// The higher, the better.
     pub value: f64,
-    /// Which ranker gave it; `composite`: several did.
-    pub ranker: Cow<'static, str>,
-    /// The figures behind it; for a composite the parts, by ranker.
+    /// Which ranker gave it; `composite`: several did, or soft constraints took from it.
+    pub ranker: Arc<str>,
+    /// The figures behind it.
     pub facts: Facts,
+    /// What a composite is made of; their contributions add up to the value.
+    #[serde(default)]
+    pub parts: Vec<ScorePart>,
 }
 
 impl ScoreRecord {
-    pub(crate) fn new(value: f64, ranker: &str, facts: Facts) -> Self {
+    pub(crate) fn new(value: f64, ranker: Arc<str>, facts: Facts) -> Self {
         ScoreRecord {
             value,
-            ranker: ranker.to_owned().into(),
+            ranker,
             facts,
+            parts: Vec::new(),
         }
     }
+
+    pub(crate) fn composite(parts: Vec<ScorePart>) -> Self {
+        ScoreRecord {
+            value: parts.iter().map(|part| part.contribution).sum(),
+            ranker: "composite".into(),
+            facts: Facts::default(),
+            parts,
+        }
+    }
+}
+
+/// What one ranker or one soft constraint adds to a score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ScorePart {
+    /// The ranker's or the constraint's name.
+    pub source: Arc<str>,
+    /// Its share of all rankers' weights, 0 to 1; absent for a constraint.
+    pub weight: Option<f64>,
+    /// What the ranker said; absent: it knew nothing.
+    pub raw: Option<f64>,
+    /// The same, or the median in its place, brought to 0..1 over the eligible candidates; absent for a constraint.
+    pub normalised: Option<f64>,
+    /// What it adds to the score; below 0 for a constraint.
+    pub contribution: f64,
+    /// The figures behind it.
+    pub facts: Facts,
 }
 
 /// An availability as it stands in a decision: moments are written as durations from it.

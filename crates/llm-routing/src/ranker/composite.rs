@@ -1,63 +1,94 @@
 //! From what each ranker says to one score for each candidate.
 
 use super::Score;
-use crate::decision::ScoreRecord;
+use crate::decision::{ScorePart, ScoreRecord};
 use crate::facts::Facts;
-use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What one ranker said of every eligible candidate, in their order.
 #[derive(Debug)]
-pub(crate) struct Column<'a> {
-    pub(crate) ranker: &'a str,
+pub(crate) struct Column {
+    pub(crate) ranker: Arc<str>,
+    pub(crate) weight: f64,
     pub(crate) scores: Vec<Option<Score>>,
 }
 
-/// One score for each candidate; `None` where no ranker knows anything of anybody.
-pub(crate) fn combine(columns: Vec<Column<'_>>, candidates: usize) -> Vec<Option<ScoreRecord>> {
-    match <[Column<'_>; 1]>::try_from(columns) {
-        Ok([only]) => as_they_are(only),
-        Err(columns) => averaged(&columns, candidates),
+/// What one soft constraint takes from a candidate's score.
+#[derive(Debug, Clone)]
+pub(crate) struct Penalty {
+    pub(crate) constraint: Arc<str>,
+    pub(crate) penalty: f64,
+}
+
+/// One score for each candidate; `None` where no ranker knows anything of anybody and nothing is taken. `penalties`
+/// are the candidates', in their order.
+pub(crate) fn combine(columns: Vec<Column>, penalties: &[Vec<Penalty>]) -> Vec<Option<ScoreRecord>> {
+    let penalised = penalties.iter().any(|penalties| !penalties.is_empty());
+    match <[Column; 1]>::try_from(columns) {
+        Ok([only]) if !penalised => as_they_are(only),
+        Ok([only]) => added_up(vec![only], penalties),
+        Err(columns) => added_up(columns, penalties),
     }
 }
 
 /// A single ranker stays as it is; what it does not know stands at the median.
-fn as_they_are(column: Column<'_>) -> Vec<Option<ScoreRecord>> {
+fn as_they_are(column: Column) -> Vec<Option<ScoreRecord>> {
     let median = median(&column.scores);
     let ranker = column.ranker;
     let record = |score: Option<Score>| match score {
-        Some(score) => Some(ScoreRecord::new(score.value, ranker, score.facts)),
-        None => median.map(|median| ScoreRecord::new(median, ranker, Facts::default().with("unknown", true))),
+        Some(score) => Some(ScoreRecord::new(score.value, ranker.clone(), score.facts)),
+        None => median
+            .map(|median| ScoreRecord::new(median, ranker.clone(), Facts::default().with("unknown", true))),
     };
     column.scores.into_iter().map(record).collect()
 }
 
-/// Several rankers: each is brought to 0..1 over these candidates, then they are averaged.
-fn averaged(columns: &[Column<'_>], candidates: usize) -> Vec<Option<ScoreRecord>> {
-    let scales: Vec<_> = columns.iter().map(|column| Scale::of(&column.scores)).collect();
-    if scales.iter().all(Option::is_none) {
-        return (0..candidates).map(|_| None).collect();
+/// Several rankers: each is brought to 0..1 over these candidates, then they are added up by their weights, and what
+/// soft constraints take is taken.
+fn added_up(columns: Vec<Column>, penalties: &[Vec<Penalty>]) -> Vec<Option<ScoreRecord>> {
+    let sum: f64 = columns.iter().map(|column| column.weight).sum();
+    let mut columns: Vec<_> = columns
+        .into_iter()
+        .map(|column| {
+            let scale = Scale::of(&column.scores);
+            (
+                column.ranker,
+                column.weight / sum,
+                scale,
+                column.scores.into_iter(),
+            )
+        })
+        .collect();
+    let nothing_known = columns.iter().all(|(_, _, scale, _)| scale.is_none());
+    if nothing_known && penalties.iter().all(Vec::is_empty) {
+        return penalties.iter().map(|_| None).collect();
     }
-    let share = 1.0 / columns.len() as f64;
-    let record = |place: usize| {
-        let mut value = 0.0;
-        let mut facts = Facts::default();
-        for (column, scale) in columns.iter().zip(&scales) {
-            let score = column.scores.get(place).and_then(Option::as_ref);
-            let normalised = scale.as_ref().map_or(0.0, |scale| scale.normalise(score));
-            value += normalised * share;
-            let part = Map::from_iter([
-                (
-                    "raw".to_owned(),
-                    score.map_or(Value::Null, |score| score.value.into()),
-                ),
-                ("normalised".to_owned(), normalised.into()),
-                ("contribution".to_owned(), (normalised * share).into()),
-            ]);
-            facts = facts.with(column.ranker.to_owned(), part);
+    let mut record = |penalties: &Vec<Penalty>| {
+        let mut parts = Vec::with_capacity(columns.len() + penalties.len());
+        for (ranker, weight, scale, scores) in &mut columns {
+            let score = scores.next().flatten();
+            let raw = score.as_ref().map(|score| score.value);
+            let normalised = scale.as_ref().map_or(0.0, |scale| scale.normalise(raw));
+            parts.push(ScorePart {
+                source: ranker.clone(),
+                weight: Some(*weight),
+                raw,
+                normalised: Some(normalised),
+                contribution: normalised * *weight,
+                facts: score.map(|score| score.facts).unwrap_or_default(),
+            });
         }
-        Some(ScoreRecord::new(value, "composite", facts))
+        parts.extend(penalties.iter().map(|penalty| ScorePart {
+            source: penalty.constraint.clone(),
+            weight: None,
+            raw: None,
+            normalised: None,
+            contribution: -penalty.penalty,
+            facts: Facts::default(),
+        }));
+        Some(ScoreRecord::composite(parts))
     };
-    (0..candidates).map(record).collect()
+    penalties.iter().map(&mut record).collect()
 }
 
 /// Where the known scores of one ranker lie.
@@ -78,8 +109,8 @@ impl Scale {
         })
     }
 
-    fn normalise(&self, score: Option<&Score>) -> f64 {
-        let value = score.map_or(self.median, |score| score.value);
+    fn normalise(&self, score: Option<f64>) -> f64 {
+        let value = score.unwrap_or(self.median);
         // halves first: the difference of two finite numbers may not be one
         let width = self.highest / 2.0 - self.lowest / 2.0;
         if width > 0.0 {
@@ -103,15 +134,16 @@ fn median(scores: &[Option<Score>]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn column<'a>(ranker: &'a str, scores: &[Option<f64>]) -> Column<'a> {
+    fn column(ranker: &str, scores: &[Option<f64>]) -> Column {
         Column {
-            ranker,
+            ranker: ranker.into(),
+            weight: 1.0,
             scores: scores.iter().map(|score| score.map(Score::new)).collect(),
         }
     }
 
-    fn values(columns: Vec<Column<'_>>, candidates: usize) -> Vec<Option<f64>> {
-        combine(columns, candidates)
+    fn values(columns: Vec<Column>, candidates: usize) -> Vec<Option<f64>> {
+        combine(columns, &vec![Vec::new(); candidates])
             .into_iter()
             .map(|record| record.map(|record| record.value))
             .collect()
@@ -131,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn several_rankers_are_normalised_before_they_are_averaged() {
+    fn several_rankers_are_normalised_before_they_are_added_up() {
         let dollars = column("cost", &[Some(0.1), Some(0.3), Some(0.2)]);
         let millis = column("latency", &[Some(100.0), Some(900.0), None]);
         let got = values(vec![dollars, millis], 3);
@@ -142,20 +174,51 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_are_shown() {
-        let records = combine(
-            vec![
-                column("a", &[Some(1.0), None]),
-                column("b", &[Some(5.0), Some(5.0)]),
-            ],
-            2,
-        );
-        let facts = records[1].as_ref().unwrap().facts.to_string();
-        assert_eq!(
-            facts,
-            "a={\"raw\":null,\"normalised\":1.0,\"contribution\":0.5}, \
-             b={\"raw\":5.0,\"normalised\":1.0,\"contribution\":0.5}"
-        );
+    fn weights_are_shares_of_their_sum() {
+        let mut a = column("a", &[Some(1.0), Some(0.0)]);
+        a.weight = 3.0;
+        let b = column("b", &[Some(0.0), Some(1.0)]);
+        assert_eq!(values(vec![a, b], 2), [Some(0.75), Some(0.25)]);
+    }
+
+    #[test]
+    fn the_parts_are_shown_and_add_up() {
+        let columns = vec![
+            column("a", &[Some(1.0), None]),
+            column("b", &[Some(5.0), Some(5.0)]),
+        ];
+        let penalty = Penalty {
+            constraint: "quota".into(),
+            penalty: 2.0,
+        };
+        let records = combine(columns, &[vec![], vec![penalty]]);
+        let second = records[1].as_ref().unwrap();
+        let parts: Vec<_> = second
+            .parts
+            .iter()
+            .map(|part| (&*part.source, part.raw, part.normalised, part.contribution))
+            .collect();
+        let expected = [
+            ("a", None, Some(1.0), 0.5),
+            ("b", Some(5.0), Some(1.0), 0.5),
+            ("quota", None, None, -2.0),
+        ];
+        assert_eq!(parts, expected);
+        assert_eq!((second.value, &*second.ranker), (-1.0, "composite"));
+        assert_eq!(records[0].as_ref().unwrap().value, 1.0);
+    }
+
+    #[test]
+    fn a_penalty_counts_without_a_ranker_too() {
+        let penalty = Penalty {
+            constraint: "quota".into(),
+            penalty: 1.0,
+        };
+        let values: Vec<_> = combine(vec![], &[vec![penalty], vec![]])
+            .into_iter()
+            .map(|record| record.unwrap().value)
+            .collect();
+        assert_eq!(values, [-1.0, 0.0]);
     }
 
     #[test]

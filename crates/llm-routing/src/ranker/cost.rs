@@ -124,8 +124,10 @@ mod tests {
 
     #[test]
     fn what_the_cache_has_served_so_far_is_taken_into_account() {
-        let mut warm = CandidateMetrics::default();
-        warm.cached_ratio = Some(0.5);
+        let warm = CandidateMetrics {
+            cached_ratio: Some(0.5),
+            ..CandidateMetrics::default()
+        };
         assert_eq!(usd(price(), Some(0), &warm), Some(0.00055));
         let no_cache_rate = Price::new(Rates::usd(1_000_000_000, 0));
         assert_eq!(usd(no_cache_rate, Some(0), &warm), Some(0.001));

@@ -34,8 +34,10 @@ mod tests {
 
     #[test]
     fn fewer_is_better() {
-        let mut busy = CandidateMetrics::default();
-        busy.in_flight = 3;
+        let busy = CandidateMetrics {
+            in_flight: 3,
+            ..CandidateMetrics::default()
+        };
         assert_eq!(score(&LeastBusyRanker, &busy), Some(-3.0));
         assert_eq!(score(&LeastBusyRanker, CandidateMetrics::UNKNOWN), Some(0.0));
     }

@@ -42,8 +42,10 @@ mod tests {
 
     #[test]
     fn what_the_headers_left_counts_and_unknown_is_unknown() {
-        let mut low = CandidateMetrics::default();
-        low.remaining_ratio = Some(0.125);
+        let low = CandidateMetrics {
+            remaining_ratio: Some(0.125),
+            ..CandidateMetrics::default()
+        };
         assert_eq!(score(&QuotaPressureRanker, &low), Some(0.125));
         assert_eq!(score(&QuotaPressureRanker, CandidateMetrics::UNKNOWN), None);
     }

@@ -19,6 +19,7 @@ fn decide(policy: RoutingPolicy, request: &ChatRequest) -> RoutingDecision {
     );
     let cx: Cx = CallContext::new(time);
     RoutingEngine::new(policy)
+        .with_seed(7)
         .decide(&cx, request, &candidates, CallMode::Plain)
         .unwrap()
 }

@@ -60,7 +60,7 @@ fn ending() -> impl Strategy<Value = Ending> {
 
 fn script() -> impl Strategy<Value = Script> {
     let at = select(vec![Point::AtOnce, Point::BeforeContent, Point::AfterContent]);
-    let window = select(vec![None, Some(4), Some(8), Some(16)]);
+    let window = select(vec![None, Some(4_000), Some(8_000), Some(16_000)]);
     let who = (
         prop::option::weighted(0.4, model()),
         window,

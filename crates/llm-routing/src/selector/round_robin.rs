@@ -1,0 +1,184 @@
+//! In turn.
+
+use super::{Selection, Selector};
+use llm_core::error::{Error, ErrorKind, Result};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many candidates that are not there are remembered; beyond that they begin anew when they come back.
+const MOST_ABSENT: usize = 1_000;
+
+/// The way to go for one turn of a candidate with weight 1: it divides by every weight up to 16, so that a round of those
+/// comes out even.
+const TURN: u64 = 720_720 << 20;
+
+/// Takes candidates in turn, each as often as its weight says, spread evenly over the round: with weights 2 and 1 the
+/// order is a, b, a. After the first come those whose turn is next. **Weight 0 means never.**
+///
+/// Each candidate's place in the round is its own, so members that come, go or are rejected for one request do not shift the
+/// others; one that comes back makes up for one missed turn at most. Clones share the round, and one step of it is atomic, however many
+/// callers decide at once.
+#[derive(Debug, Clone, Default)]
+pub struct RoundRobin {
+    weights: BTreeMap<String, u32>,
+    round: Arc<Mutex<Round>>,
+}
+
+/// How far everybody has come: who has come least far is next.
+#[derive(Debug, Default)]
+struct Round {
+    way: HashMap<Arc<str>, u128>,
+    /// Where the last one stood when its turn came.
+    now: u128,
+}
+
+impl RoundRobin {
+    /// All alike.
+    pub fn new() -> Self {
+        RoundRobin::default()
+    }
+
+    /// With these weights by candidate id; whoever is not listed has 1.
+    ///
+    /// # Errors
+    /// `Config`, when all that are listed are 0.
+    pub fn with_weights<K: Into<String>>(
+        mut self,
+        weights: impl IntoIterator<Item = (K, u32)>,
+    ) -> Result<Self> {
+        self.weights = weights
+            .into_iter()
+            .map(|(id, weight)| (id.into(), weight))
+            .collect();
+        if !self.weights.is_empty() && self.weights.values().all(|weight| *weight == 0) {
+            let message = "all weights are 0, so nobody would ever be asked; give at least one some";
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        Ok(self)
+    }
+
+    /// How far a turn brings a candidate; `None`: it has none.
+    fn stride(&self, id: &str) -> Option<u128> {
+        let weight = self.weights.get(id).map_or(1, |weight| u64::from(*weight));
+        TURN.checked_div(weight).map(u128::from)
+    }
+}
+
+impl Selector for RoundRobin {
+    fn name(&self) -> &str {
+        "round_robin"
+    }
+
+    fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
+        let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
+        let Round { way, now } = &mut *round;
+        let mut turns = Vec::with_capacity(selection.contenders.len());
+        for (place, contender) in selection.contenders.iter().enumerate() {
+            let id = contender.candidate.shared_id();
+            if let Some(stride) = self.stride(id) {
+                let come = way.entry(id.clone()).or_insert(*now);
+                // at most one missed turn is made up for
+                *come = (*come).max(now.saturating_sub(stride));
+                turns.push((*come, place, stride));
+            }
+        }
+        // who was listed first is first among equals
+        turns.sort_unstable();
+        if let Some((come, place, stride)) = turns.first()
+            && let Some(contender) = selection.contenders.get(*place)
+        {
+            *now = (*now).max(*come);
+            way.insert(contender.candidate.shared_id().clone(), come + stride);
+        }
+        if way.len() > selection.contenders.len() + MOST_ABSENT {
+            way.retain(|id, _| {
+                selection
+                    .contenders
+                    .iter()
+                    .any(|one| one.candidate.shared_id() == id)
+            });
+        }
+        turns.into_iter().map(|(_, place, _)| place).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidate::Candidate;
+    use crate::selector::Contender;
+    use crate::selector::test_contenders::candidates;
+
+    fn firsts(robin: &RoundRobin, candidates: &[&Candidate], times: usize) -> String {
+        let contenders: Vec<_> = candidates
+            .iter()
+            .map(|one| Contender::new(one, None, None))
+            .collect();
+        (0..times)
+            .map(|_| {
+                candidates[robin.order(&Selection::new(&contenders))[0]]
+                    .id()
+                    .to_owned()
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn everybody_in_turn_and_the_next_in_turn_as_fallbacks() {
+        let three = candidates(3);
+        let three: Vec<_> = three.iter().collect();
+        let robin = RoundRobin::new();
+        assert_eq!(firsts(&robin, &three, 6), "c0 c1 c2 c0 c1 c2");
+        let contenders: Vec<_> = three.iter().map(|one| Contender::new(one, None, None)).collect();
+        assert_eq!(robin.order(&Selection::new(&contenders)), [0, 1, 2]);
+        assert_eq!(robin.order(&Selection::new(&contenders))[0], 1);
+    }
+
+    #[test]
+    fn weights_are_spread_over_the_round_and_zero_is_never() {
+        let three = candidates(3);
+        let three: Vec<_> = three.iter().collect();
+        let robin = RoundRobin::new()
+            .with_weights([("c0", 4), ("c1", 2), ("c2", 0)])
+            .unwrap();
+        assert_eq!(firsts(&robin, &three, 6), "c0 c1 c0 c0 c1 c0");
+        assert!(RoundRobin::new().with_weights([("c0", 0)]).is_err());
+    }
+
+    #[test]
+    fn members_that_come_and_go_do_not_shift_the_others() {
+        let all = candidates(3);
+        let (all, two): (Vec<_>, Vec<_>) = (all.iter().collect(), all.iter().take(2).collect());
+        let robin = RoundRobin::new();
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        for round in 0..300 {
+            // c2 is out for every other decision
+            let present = if round % 2 == 0 { &all } else { &two };
+            *counts.entry(firsts(&robin, present, 1)).or_insert(0) += 1;
+        }
+        // c2 gets at least a third of the decisions it is present for, and no more than a third of all
+        assert!((50..=100).contains(&counts["c2"]), "{counts:?}");
+        assert!(counts["c0"].abs_diff(counts["c1"]) <= 2, "{counts:?}");
+    }
+
+    #[test]
+    fn many_callers_at_once_get_fair_shares() {
+        let three = candidates(3);
+        let robin = RoundRobin::new();
+        let counts = Mutex::new([0; 3]);
+        std::thread::scope(|scope| {
+            for _ in 0..64 {
+                scope.spawn(|| {
+                    let contenders: Vec<_> =
+                        three.iter().map(|one| Contender::new(one, None, None)).collect();
+                    for _ in 0..30 {
+                        let first = robin.clone().order(&Selection::new(&contenders))[0];
+                        counts.lock().unwrap()[first] += 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(counts.into_inner().unwrap(), [640; 3]);
+    }
+}
