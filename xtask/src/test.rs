@@ -1,11 +1,13 @@
 //! `cargo xtask test`: all set-up that tests need, then all tests.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::arguments::{Arguments, Command};
 use crate::cases;
 use crate::failure::{Failure, Outcome};
 use crate::services::model_server::ModelServer;
+use crate::services::redis;
 use crate::steps::Steps;
 use crate::workspace;
 
@@ -13,10 +15,10 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "Set up what tests need and run all tests",
     details: "\
-In order: a real local model server, whose base URL tests find in LLM_TEST_MODEL_SERVER; the tests of the
-workspace (with nextest where `cargo nextest` is there); the doctests; the replayable cases kept in
-crates/llm-cases/cases. A failing step does not keep the others from running. The time of each step is
-printed at the end.
+In order: a real local model server, whose base URL tests find in LLM_TEST_MODEL_SERVER; a redis-server, whose
+program tests find in LLM_TEST_REDIS_SERVER (each starts its own); the tests of the workspace (with nextest
+where `cargo nextest` is there); the doctests; the replayable cases kept in crates/llm-cases/cases. A failing
+step does not keep the others from running. The time of each step is printed at the end.
 ",
     operands: &[],
     flags: &[],
@@ -25,6 +27,9 @@ printed at the end.
 
 /// Where tests find the model server.
 const MODEL_SERVER_VARIABLE: &str = "LLM_TEST_MODEL_SERVER";
+
+/// Where tests find the program of the Redis server.
+const REDIS_VARIABLE: &str = "LLM_TEST_REDIS_SERVER";
 
 /// The replayable cases that the project keeps.
 const CASES: &str = "crates/llm-cases/cases";
@@ -57,10 +62,13 @@ pub(crate) fn run(steps: &mut Steps) -> Outcome {
     let server = steps.run("model server", "cargo xtask services model-server", || {
         ModelServer::start(0)
     })?;
+    let redis = steps.run("redis", "cargo xtask services redis", redis::program)?;
     let tests: &[&str] = if has_nextest()? { &NEXTEST } else { &PLAIN };
     let outcomes = [
-        steps.run("tests", &alone(tests), || cargo_with(&server, tests)),
-        steps.run("doctests", &alone(&DOCTESTS), || cargo_with(&server, &DOCTESTS)),
+        steps.run("tests", &alone(tests), || cargo_with(&server, &redis, tests)),
+        steps.run("doctests", &alone(&DOCTESTS), || {
+            cargo_with(&server, &redis, &DOCTESTS)
+        }),
         steps.run(
             "cases",
             &format!("cargo xtask cases {CASES} --supported"),
@@ -83,8 +91,10 @@ fn alone(words: &[&str]) -> String {
     format!("cargo {}", words.join(" "))
 }
 
-fn cargo_with(server: &ModelServer, words: &[&str]) -> Outcome {
-    workspace::run(workspace::cargo(words)?.env(MODEL_SERVER_VARIABLE, server.base_url()))
+fn cargo_with(server: &ModelServer, redis: &Path, words: &[&str]) -> Outcome {
+    let mut command = workspace::cargo(words)?;
+    command.env(MODEL_SERVER_VARIABLE, server.base_url());
+    workspace::run(command.env(REDIS_VARIABLE, redis))
 }
 
 fn has_nextest() -> Outcome<bool> {

@@ -6,6 +6,7 @@ pub mod frame;
 pub mod generate_content;
 pub mod messages;
 pub mod ollama;
+pub mod responses;
 
 mod bag;
 mod body;

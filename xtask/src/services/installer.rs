@@ -40,7 +40,7 @@ impl Package {
             return Ok(folder.join("site"));
         }
         fs::create_dir_all(&services).while_doing("making target/services")?;
-        sweep(&services, self.name);
+        sweep(&services, &format!("{}.partial-", self.name));
         let scratch = services.join(format!("{}.partial-{}", self.name, std::process::id()));
         remove(&scratch)?;
         fs::create_dir_all(scratch.join("tmp")).while_doing("making a folder in target/services")?;
@@ -109,16 +109,15 @@ fn is_complete(folder: &Path, stamp: &str) -> bool {
     fs::read_to_string(folder.join(STAMP)).is_ok_and(|present| present == stamp)
 }
 
-/// Removes what runs that were stopped in the middle have left.
-fn sweep(services: &Path, name: &str) {
-    let prefix = format!("{name}.partial-");
+/// Removes the folders, named by this and a process, that runs which were stopped in the middle have left.
+pub(super) fn sweep(services: &Path, prefix: &str) {
     for entry in fs::read_dir(services).into_iter().flatten().flatten() {
         let file_name = entry.file_name().to_string_lossy().into_owned();
-        let Some(process) = file_name.strip_prefix(&prefix) else {
+        let Some(process) = file_name.strip_prefix(prefix) else {
             continue;
         };
         if !may_be_at_work(process, &entry.path()) && fs::remove_dir_all(entry.path()).is_ok() {
-            eprintln!("services: removed a half-finished installation");
+            eprintln!("services: removed what a run that was stopped had left");
         }
     }
 }
@@ -133,7 +132,7 @@ fn may_be_at_work(process: &str, folder: &Path) -> bool {
     modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < LONGEST))
 }
 
-fn remove(folder: &Path) -> Outcome {
+pub(super) fn remove(folder: &Path) -> Outcome {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::new(format!(
             "removing {}: {error}; remove it by hand",
@@ -217,7 +216,7 @@ mod tests {
         let other = services.join("thing");
         fs::create_dir_all(&dead).unwrap();
         fs::create_dir_all(&other).unwrap();
-        sweep(&services, "thing");
+        sweep(&services, "thing.partial-");
         assert!(!dead.exists());
         assert!(other.exists());
         fs::remove_dir_all(&services).unwrap();

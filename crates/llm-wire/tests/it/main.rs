@@ -16,4 +16,5 @@ mod messages_requests;
 mod neutral;
 mod ollama;
 mod requests;
+mod responses;
 mod vendor_cases;

@@ -81,9 +81,13 @@ impl Cluster {
         self.nodes.iter().map(Node::url).collect()
     }
 
-    /// The place in `nodes` of the master that holds a key now; `None` while nobody says so.
-    pub(crate) fn master_of(&self, key: &str) -> Option<usize> {
-        let masters = self.nodes.iter().enumerate().filter(|(_, node)| {
+    /// The place in `nodes` of the master that holds a key now; `None` while none but those that are not to be
+    /// asked says so.
+    pub(crate) fn master_of(&self, key: &str, not_asked: &[usize]) -> Option<usize> {
+        let masters = self.nodes.iter().enumerate().filter(|(index, node)| {
+            if not_asked.contains(index) {
+                return false;
+            }
             let role = node.ask(&["ROLE"]);
             role.is_ok_and(|role| role.starts_with("master"))
         });

@@ -114,6 +114,12 @@ impl<'a> Encoding<'a> {
             self.warn_history(path, "is reasoning of another vendor; it is not sent");
             return;
         }
+        if replay.data.get("type").is_some_and(|kind| kind == "reasoning") {
+            let message =
+                "is reasoning that the Responses API recorded, which this one does not take; it is not sent";
+            self.warn_history(path, message);
+            return;
+        }
         let goes_back = self.thoughts_go_back();
         if self.dialect.replay_reasoning_parts && replay.data.get("thinking").is_some() && goes_back {
             parts.push(WirePart::from(WirePartBody::Own(&replay.data)));

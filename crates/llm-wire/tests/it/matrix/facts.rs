@@ -263,6 +263,7 @@ fn stands(mark: &str, body: &Value) -> bool {
         }
         "output:json" => {
             body["response_format"]["type"] == "json_object"
+                || *at("/text/format/type") == "json_object"
                 || *at("/generationConfig/responseMimeType") == "application/json"
                 || body["format"] == "json"
         }
@@ -273,6 +274,7 @@ fn stands(mark: &str, body: &Value) -> bool {
         "strict-tool" => body.to_string().contains(r#""strict":true"#) || *mode == "VALIDATED",
         "effort" => {
             body["reasoning_effort"] == "high"
+                || *at("/reasoning/effort") == "high"
                 || *at("/output_config/effort") == "high"
                 || *at("/generationConfig/thinkingConfig/thinkingLevel") == "high"
                 || *at("/generationConfig/thinkingConfig/thinkingLevel") == "HIGH"
@@ -283,6 +285,7 @@ fn stands(mark: &str, body: &Value) -> bool {
         }
         "no-thinking" => {
             body["reasoning_effort"] == "none"
+                || *at("/reasoning/effort") == "none"
                 || body["thinking"]["type"] == "disabled"
                 || *at("/generationConfig/thinkingConfig/thinkingBudget") == 0
                 || body["think"] == false

@@ -1,7 +1,7 @@
 //! Whom a request is translated for.
 
 use llm_core::{ChatRequest, ModelId, ResolvedModel, Result, Warning};
-use llm_wire::{chat_completions, generate_content, messages, ollama};
+use llm_wire::{chat_completions, generate_content, messages, ollama, responses};
 use serde_json::Value;
 
 type Encode = Box<dyn Fn(&ChatRequest) -> Result<(Value, Vec<Warning>)>>;
@@ -33,6 +33,10 @@ pub(super) fn targets() -> Vec<Target> {
             })
         })
         .collect();
+    targets.push(target("responses", |model, request| {
+        let encoded = responses::encode_request(&responses::Dialect::openai(), model, request, true)?;
+        Ok((encoded.body, encoded.warnings))
+    }));
     for (name, dialect) in [
         ("anthropic", messages::Dialect::anthropic()),
         ("bedrock", messages::Dialect::bedrock()),

@@ -304,7 +304,10 @@ fn reasoning_goes_back_to_its_own_vendor_only_and_never_empty() {
         sent("kimi", json!({"reasoning_content": "", "reasoning_details": []})),
         (bare.clone(), 0)
     );
-    assert_eq!(sent("openai", own), (bare, 1));
+    assert_eq!(sent("openai", own), (bare.clone(), 1));
+    // of another API of the same vendor
+    let item = json!({"type": "reasoning", "summary": [], "encrypted_content": "gAAA"});
+    assert_eq!(sent("kimi", item), (bare, 1));
 }
 
 #[test]
