@@ -64,6 +64,20 @@ impl Server {
     fn link(&self) -> RedisLink {
         link(self.config())
     }
+
+    /// What it was asked since `CONFIG RESETSTAT`, and how often.
+    fn commands(&self) -> Vec<String> {
+        let statistics = self.node.ask(&["INFO", "commandstats"]).unwrap_or_default();
+        let mut commands: Vec<String> = statistics
+            .lines()
+            .filter_map(|line| {
+                let (name, figures) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+                Some(format!("{name} {}", figures.split(',').next()?))
+            })
+            .collect();
+        commands.sort();
+        commands
+    }
 }
 
 fn link(config: RedisConfig) -> RedisLink {

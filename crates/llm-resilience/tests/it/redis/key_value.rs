@@ -39,6 +39,23 @@ async fn a_value_is_kept_for_its_time_and_forgotten_on_demand() {
 }
 
 #[tokio::test]
+async fn one_operation_is_one_round_trip() {
+    let Some(server) = Server::start(&[]) else { return };
+    let store = RedisKeyValueStore::new(server.link(), "cache");
+    store.delete("warm", None).await.unwrap();
+    server.node.ask(&["CONFIG", "RESETSTAT"]).unwrap();
+    for _ in 0..10 {
+        store.set("k", "value".into(), MINUTE, None).await.unwrap();
+        store.get("k", None).await.unwrap();
+        store.delete("k", None).await.unwrap();
+    }
+    assert_eq!(
+        server.commands(),
+        ["config|resetstat 1", "del 10", "getrange 10", "set 10"]
+    );
+}
+
+#[tokio::test]
 async fn what_others_left_there_is_absent_and_can_be_replaced() {
     let Some(server) = Server::start(&[]) else { return };
     let store = RedisKeyValueStore::new(server.link(), "cache").with_largest_value(10);

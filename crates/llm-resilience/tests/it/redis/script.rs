@@ -44,23 +44,9 @@ async fn one_decision_is_one_round_trip() {
         );
     }
     assert_eq!(
-        commands(&server),
+        server.commands(),
         ["config|resetstat 1", "evalsha 100", "incr 100"]
     );
-}
-
-/// What the server was asked since its counters were set to nothing; the `INCR` is the script's own.
-fn commands(server: &Server) -> Vec<String> {
-    let statistics = server.node.ask(&["INFO", "commandstats"]).unwrap();
-    let mut commands: Vec<String> = statistics
-        .lines()
-        .filter_map(|line| {
-            let (name, figures) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
-            Some(format!("{name} {}", figures.split(',').next()?))
-        })
-        .collect();
-    commands.sort();
-    commands
 }
 
 #[tokio::test]
