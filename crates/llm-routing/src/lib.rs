@@ -15,6 +15,7 @@ pub mod policy;
 pub mod ranker;
 pub mod router;
 pub mod selector;
+pub mod strategy;
 
 pub use candidate::Candidate;
 pub use constraint::{
@@ -41,6 +42,7 @@ pub use router::Router;
 pub use selector::{
     Best, Contender, NearTie, PowerOfTwo, Random, RoundRobin, Selection, Selector, WeightedRandom,
 };
+pub use strategy::{Strategy, StrategyConfig, StrategyOption};
 
 #[cfg(test)]
 mod test_driver;

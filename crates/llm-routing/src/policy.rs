@@ -50,7 +50,7 @@ impl Default for RoutingPolicy {
         RoutingPolicy::empty("default")
             .with_constraint(ModelConstraint)
             .with_constraint(CandidateModelConstraint)
-            .with_constraint(CapabilityConstraint)
+            .with_constraint(CapabilityConstraint::new())
             .with_constraint(ContextWindowConstraint::new())
             .with_constraint(QuotaConstraint)
     }
@@ -202,7 +202,7 @@ mod tests {
             );
         }
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let soft = RoutingPolicy::default().with_soft_constraint(CapabilityConstraint, wrong);
+            let soft = RoutingPolicy::default().with_soft_constraint(CapabilityConstraint::new(), wrong);
             assert_eq!(soft.unwrap_err().kind(), ErrorKind::Config, "{wrong}");
         }
     }

@@ -3,19 +3,31 @@
 use super::{Constraint, Findings};
 use crate::facts::Facts;
 use crate::pairing::Pairing;
-use llm_core::Support;
+use llm_core::{Capability, Support};
 
 /// Rejects a model that lacks what the request needs: `missing_tools`, `missing_vision`, … one for each
 /// ability. What is not known passes with a note: `unknown_tools`, …
 ///
 /// The abilities are those of the model that the candidate would serve with, as its whole stack states them.
 /// A candidate whose model does not resolve is none of this constraint's business.
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "it is written as a value and has nothing to set"
-)]
-pub struct CapabilityConstraint;
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CapabilityConstraint {
+    always: Vec<Capability>,
+}
+
+impl CapabilityConstraint {
+    /// What the request needs.
+    pub fn new() -> Self {
+        CapabilityConstraint::default()
+    }
+
+    /// These abilities too, whether or not the request needs them.
+    #[must_use]
+    pub fn requiring(mut self, capabilities: impl IntoIterator<Item = Capability>) -> Self {
+        self.always.extend(capabilities);
+        self
+    }
+}
 
 impl Constraint for CapabilityConstraint {
     fn name(&self) -> &str {
@@ -26,7 +38,9 @@ impl Constraint for CapabilityConstraint {
         let Ok(resolved) = pairing.resolved else {
             return;
         };
-        for need in pairing.needs.capabilities() {
+        let needed = pairing.needs.capabilities();
+        let always = self.always.iter().filter(|always| !needed.contains(always));
+        for need in needed.iter().chain(always) {
             match resolved.capabilities.support(*need) {
                 Support::Yes => {}
                 Support::No => findings.reject(
@@ -61,7 +75,7 @@ mod tests {
         let candidate = Candidate::new("a", TestDriver::new("test").serving_with("m", known).shared());
         let resolved = candidate.resolve(None);
         let mut findings = Findings::new("capability");
-        CapabilityConstraint.check(
+        CapabilityConstraint::new().check(
             &Pairing::new(&request, &needs, &candidate, resolved.as_deref()),
             &mut findings,
         );
@@ -69,5 +83,18 @@ mod tests {
         assert_eq!(codes, ["missing_tools", "missing_json_schema"]);
         let notes: Vec<_> = findings.notes().iter().map(|n| &*n.code).collect();
         assert_eq!(notes, ["unknown_streaming"]);
+        let mut findings = Findings::new("capability");
+        CapabilityConstraint::new()
+            .requiring([Capability::Vision, Capability::Tools])
+            .check(
+                &Pairing::new(&request, &needs, &candidate, resolved.as_deref()),
+                &mut findings,
+            );
+        let codes: Vec<_> = findings.rejections().iter().map(|r| &*r.code).collect();
+        assert_eq!(
+            codes,
+            ["missing_tools", "missing_json_schema", "missing_vision"],
+            "each once"
+        );
     }
 }
