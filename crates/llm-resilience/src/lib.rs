@@ -7,11 +7,16 @@ mod clock;
 mod idempotency;
 mod millis;
 mod policy;
+pub mod rate_limit;
 pub mod retry;
 pub mod store;
 pub mod timeout;
 
 pub use breaker::{BreakerLayer, BreakerPolicy, BreakerState};
 pub use bulkhead::{BulkheadLayer, BulkheadPolicy, BulkheadScope};
+pub use rate_limit::{
+    BurstPolicy, LimitReason, MemoryQuotaStore, QuotaStore, RateLimitLayer, RateLimitPolicy, RateLimitScope,
+    Refusal, StoreFailurePolicy, StoreFault,
+};
 pub use retry::{BudgetPolicy, Decision, Facts, GiveUpReason, Jitter, RetryLayer, RetryPolicy, decide};
 pub use timeout::{TimeoutLayer, TimeoutPolicy};

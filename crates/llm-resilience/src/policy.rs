@@ -3,10 +3,11 @@
 
 mod chat;
 mod ending;
+mod observed;
 
 use llm_core::{
-    Attempt, Availability, CallContext, ChatStream, DriverInfo, Error, ModelId, ResolvedModel, Result,
-    VendorFacts,
+    Attempt, Availability, CallContext, ChatRequest, ChatStream, DriverInfo, Error, ModelId, ResolvedModel,
+    ResponseMeta, Result, Usage, VendorFacts,
 };
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -69,6 +70,8 @@ pub(crate) struct Target<'a> {
     pub(crate) replayable: bool,
     /// Says which model serves.
     pub(crate) resolve: &'a Resolve<'a>,
+    /// What is asked, where it is a chat.
+    pub(crate) chat: Option<&'a ChatRequest>,
 }
 
 /// Which model serves, for the one that a request names.
@@ -87,6 +90,7 @@ impl<'a> Target<'a> {
             streamed: false,
             replayable: true,
             resolve,
+            chat: None,
         }
     }
 
@@ -100,6 +104,12 @@ impl<'a> Target<'a> {
             streamed: true,
             ..Target::whole(driver, model, resolve)
         }
+    }
+
+    /// With the chat that is asked for.
+    pub(crate) fn asking(mut self, chat: &'a ChatRequest) -> Self {
+        self.chat = Some(chat);
+        self
     }
 
     /// The model that serves, whatever name the request has for it; the name itself where the driver refuses
@@ -152,4 +162,23 @@ pub(crate) trait Answer: Send + Sized {
     where
         F: FnOnce(Option<&Error>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static;
+
+    /// Shows an observer the answer, to its end.
+    fn observed(self, observer: impl Observer) -> Self;
+}
+
+/// Who wants to know what an answer says of itself, and how it ends. Dropped after that; dropped before it, the
+/// reader has gone.
+pub(crate) trait Observer: Send + 'static {
+    /// The head of the answer.
+    fn begun(&mut self, meta: &ResponseMeta);
+
+    /// A report of what was used so far; the last figure counts.
+    fn used(&mut self, usage: &Usage);
+
+    /// It is there whole.
+    fn finished(&mut self);
+
+    /// It failed.
+    fn failed(&mut self, error: &Error);
 }

@@ -1,7 +1,8 @@
 //! The wrapper for chats: carries a policy to plain calls and to streams.
 
 use super::ending::Ending;
-use super::{Answer, Policy, Target};
+use super::observed::Observed;
+use super::{Answer, Observer, Policy, Target};
 use futures_core::Stream;
 use llm_core::{
     Attempt, Availability, CallContext, ChatDriver, ChatEvent, ChatRequest, ChatResponse, ChatStream,
@@ -57,14 +58,14 @@ impl<P: Policy> ChatDriver for PolicyChatDriver<P> {
 
     async fn chat(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatResponse> {
         let resolve = |model: Option<&ModelId>| self.inner.resolve(model);
-        let target = Target::whole(&self.info, request.model.as_ref(), &resolve);
+        let target = Target::whole(&self.info, request.model.as_ref(), &resolve).asking(request);
         let attempt = |cx: CallContext| async move { self.inner.chat(&cx, request).await };
         self.policy.run(cx, &target, attempt).await
     }
 
     async fn chat_stream(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatStream> {
         let resolve = |model: Option<&ModelId>| self.inner.resolve(model);
-        let target = &Target::streamed(&self.info, request.model.as_ref(), &resolve);
+        let target = &Target::streamed(&self.info, request.model.as_ref(), &resolve).asking(request);
         let attempt = |cx: CallContext| async move {
             let started = cx.clock().now();
             let stream = self.inner.chat_stream(&cx, request).await?;
@@ -99,6 +100,13 @@ impl Answer for ChatResponse {
     {
         self
     }
+
+    fn observed(self, mut observer: impl Observer) -> Self {
+        observer.begun(&self.meta);
+        observer.used(&self.usage);
+        observer.finished();
+        self
+    }
 }
 
 impl Answer for ChatStream {
@@ -130,6 +138,11 @@ impl Answer for ChatStream {
         Fut: Future<Output = ()> + Send + 'static,
     {
         self.map_events(|events| Ending::new(events, tell))
+    }
+
+    fn observed(self, mut observer: impl Observer) -> Self {
+        observer.begun(self.meta());
+        self.map_events(|events| Observed::new(events, observer))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The runner by itself, on a call of no family at all.
 
 use super::*;
+use crate::policy::Observer;
 use llm_core::{Attempt, DriverId, DriverInfo, Error, ErrorKind, ModelId, ResolvedModel, VendorId};
 use llm_driver_testkit::TestClock;
 use std::time::Duration;
@@ -27,6 +28,9 @@ impl Answer for Whole {
         F: FnOnce(Option<&Error>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
+        self
+    }
+    fn observed(self, _: impl Observer) -> Self {
         self
     }
 }

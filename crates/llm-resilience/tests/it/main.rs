@@ -13,8 +13,11 @@ mod neutral;
 #[cfg(test)]
 mod openai;
 #[cfg(test)]
+mod rate_limit;
+#[cfg(test)]
 #[cfg(all(test, feature = "redis"))]
 mod redis;
+#[cfg(test)]
 mod retry;
 #[cfg(test)]
 mod retry_stream;

@@ -3,8 +3,8 @@
 use llm_core::Stack;
 use llm_driver_testkit::{ScriptedDriver, layer_suite};
 use llm_resilience::{
-    BreakerLayer, BreakerPolicy, BulkheadLayer, BulkheadPolicy, RetryLayer, RetryPolicy, TimeoutLayer,
-    TimeoutPolicy,
+    BreakerLayer, BreakerPolicy, BulkheadLayer, BulkheadPolicy, MemoryQuotaStore, RateLimitLayer,
+    RateLimitPolicy, RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy,
 };
 
 mod breaker_off {
@@ -15,6 +15,33 @@ mod breaker_off {
 mod bulkhead_with_room {
     use super::*;
     layer_suite!(BulkheadLayer::new(BulkheadPolicy::new(3)));
+}
+
+mod rate_limit_off {
+    use super::*;
+    layer_suite!(RateLimitLayer::new(RateLimitPolicy::default()));
+}
+
+mod rate_limit_with_room {
+    use super::*;
+    layer_suite!(RateLimitLayer::new(wide()));
+}
+
+mod rate_limit_with_room_in_a_store {
+    use super::*;
+    use llm_driver_testkit::TestClock;
+    use std::sync::Arc;
+    layer_suite!(RateLimitLayer::with_store(
+        wide(),
+        Arc::new(MemoryQuotaStore::new(TestClock::shared()))
+    ));
+}
+
+/// Limits that no scenario reaches.
+fn wide() -> RateLimitPolicy {
+    RateLimitPolicy::default()
+        .with_requests_per_minute(1000)
+        .with_tokens_per_minute(10_000_000)
 }
 
 mod retry_off {
