@@ -201,6 +201,21 @@ impl TokenEstimator {
     /// Answers differ in length: so much more than their mean is reserved.
     const MARGIN: f64 = 1.25;
 
+    /// One that has learnt that so many tokens go in for each that is counted in words.
+    #[must_use]
+    pub fn with_input_ratio(mut self, ratio: f64) -> Self {
+        let (least, most) = Self::BOUNDS;
+        if ratio.is_finite() {
+            self.input = ratio.clamp(least, most);
+        }
+        self
+    }
+
+    /// How many tokens go in for each that is counted in words, as far as it has learnt; 1 before the first report.
+    pub fn input_ratio(&self) -> f64 {
+        self.input
+    }
+
     /// About how many tokens go in.
     pub fn input(&self, demand: &TokenDemand) -> u64 {
         let words = demand.quarters as f64 / QUARTERS as f64 * self.input;

@@ -4,6 +4,7 @@ mod explain;
 mod record;
 
 use crate::candidate::Candidate;
+use crate::needs::Needs;
 use llm_core::{Availability, ChatDriver, ChatRequest, ModelId, ResolvedModel};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -21,12 +22,18 @@ pub struct RoutingDecision {
     /// Never empty: a decision without a candidate is an error.
     plan: Vec<PlannedCandidate>,
     record: DecisionRecord,
+    needs: Needs,
 }
 
 impl RoutingDecision {
-    pub(crate) fn new(plan: Vec<PlannedCandidate>, record: DecisionRecord) -> Self {
+    pub(crate) fn new(plan: Vec<PlannedCandidate>, record: DecisionRecord, needs: Needs) -> Self {
         debug_assert!(!plan.is_empty(), "a decision has a candidate");
-        RoutingDecision { plan, record }
+        RoutingDecision { plan, record, needs }
+    }
+
+    /// What the request needs.
+    pub fn needs(&self) -> &Needs {
+        &self.needs
     }
 
     /// Everybody who may be asked, in order: the selected candidate, then the fallbacks.

@@ -137,7 +137,7 @@ impl RoutingEngine {
         if plan.is_empty() {
             return Err(nobody(record));
         }
-        Ok(RoutingDecision::new(plan, record))
+        Ok(RoutingDecision::new(plan, record, needs))
     }
 
     fn constrain(&self, considered: &mut Considered<'_>) {

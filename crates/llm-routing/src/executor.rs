@@ -3,19 +3,27 @@
 mod commit;
 mod log;
 mod outcome;
+mod response;
+mod share;
 mod verdict;
 
+use crate::clock;
 use crate::decision::{PlannedCandidate, RoutingDecision};
+use crate::metrics::{CallInFlight, Metrics};
 use crate::observer::{Observers, PlanObserver};
-use commit::{Committed, open};
+use commit::{Committed, Opened, open};
 use llm_core::{
-    Attempt, Availability, CallContext, ChatRequest, ChatResponse, ChatStream, Error, Phase, Result, Skip,
+    Attempt, Availability, CallContext, ChatRequest, ChatResponse, ChatStream, Error, Phase,
+    RateLimitSnapshot, Result, Skip, Usage,
 };
 use log::AttemptLog;
+use response::Doubt;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use verdict::{Next, WindowBar};
+
+pub use response::ResponseCheck;
 
 /// Runs a [`RoutingDecision`]: asks its candidates in their order, each for its own model, until one serves
 /// or the rules say stop. Cheap to clone.
@@ -42,12 +50,23 @@ use verdict::{Next, WindowBar};
 /// `RateLimit` or `Overloaded`, with the time until the first is back as its hint.
 ///
 /// While others remain that could be asked, a candidate may not queue
-/// ([`CallContext::max_queue_wait`] is zero); the last one may for as long as the caller's context says.
+/// ([`CallContext::max_queue_wait`] is zero), and where the call has a deadline it gets its share of the time that is
+/// left until its commit point: as much as each of those who remain, and at least five seconds. One that has shown no
+/// content by then has failed with a `Timeout` of scope `Vendor`, and the next is asked. The last one may queue for as long
+/// as the caller's context says, and gets all the time there is.
+///
+/// It feeds the [`Metrics`] that it was [given](Self::with_metrics): how long each call took, how it ended, what it used,
+/// what the vendor's headers said. A call that the caller gives up says nothing about its candidate.
+///
+/// # Panics
+/// Where a call has a deadline and is made outside of a tokio runtime with its timer.
 #[derive(Clone, Default)]
 pub struct PlanExecutor {
     content_filter_failover: bool,
     may_fail_over: Option<Arc<Predicate>>,
     observers: Observers,
+    metrics: Metrics,
+    check: Option<ResponseCheck>,
 }
 
 type Predicate = dyn Fn(&Error, &PlannedCandidate) -> bool + Send + Sync;
@@ -88,6 +107,22 @@ impl PlanExecutor {
         self
     }
 
+    /// Where it writes what it sees. Give the engine the same ones, so that it decides by them.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Metrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Asks the next candidate too when an answer came but is none: empty, a refusal, not the JSON that was asked for.
+    /// Off by default: such an answer was paid for. When nobody has a better one, the last that came is the answer, with a
+    /// warning; a paid answer never becomes an error. For streams only emptiness can be seen in time.
+    #[must_use]
+    pub fn with_response_check(mut self, check: ResponseCheck) -> Self {
+        self.check = Some(check);
+        self
+    }
+
     pub(crate) fn observers(&self) -> &Observers {
         &self.observers
     }
@@ -110,10 +145,15 @@ impl PlanExecutor {
             let (stack, request) = (planned.stack().clone(), planned.request(request));
             async move { stack.chat(&cx, &request).await }
         };
-        let mut served = self.walk(cx, plan, ask).await?;
+        let doubt = |response: &ChatResponse| self.check.as_ref()?.doubt(request, response);
+        let mut served = self.walk(cx, plan, ask, doubt).await?;
         let inner_log = std::mem::take(&mut served.value.attempts);
+        let limits = served.value.meta.rate_limits;
+        served.settle(cx, &served.value.usage.clone(), limits.as_ref());
+        let doubt = served.doubt.take();
         let mut response = served.report(self, cx, inner_log);
         response.value.attempts = response.attempts;
+        response.value.warnings.extend(doubt.map(|doubt| doubt.warning()));
         Ok(response.value)
     }
 
@@ -138,7 +178,8 @@ impl PlanExecutor {
             let (stack, request) = (planned.stack().clone(), planned.request(request));
             async move { open(&*stack, &cx, &request).await }
         };
-        let served = self.walk(cx, plan, ask).await?;
+        let doubt = |opened: &Opened| self.check.as_ref()?.doubt_opened(opened.is_empty());
+        let served = self.walk(cx, plan, ask, doubt).await?;
         Ok(Committed::stream(served, self.observers.clone(), cx.clone()))
     }
 
@@ -163,16 +204,18 @@ impl PlanExecutor {
         F: FnMut(CallContext, &'p PlannedCandidate) -> Fut + Send,
         Fut: Future<Output = Result<T>> + Send,
     {
-        let served = self.walk(cx, plan, attempt).await?;
+        let mut served = self.walk(cx, plan, attempt, |_: &T| None).await?;
+        served.settle(cx, &Usage::default(), None);
         Ok(served.report(self, cx, Vec::new()))
     }
 
-    /// The rules of the type, in order.
+    /// The rules of the type, in order. `doubt` says why an answer is none, where it is none.
     async fn walk<'p, T, F, Fut>(
         &self,
         cx: &CallContext,
         plan: &'p RoutingDecision,
         mut attempt: F,
+        doubt: impl Fn(&T) -> Option<Doubt> + Send,
     ) -> Result<Served<'p, T>>
     where
         T: Send,
@@ -183,13 +226,15 @@ impl PlanExecutor {
         let mut log = AttemptLog::default();
         let mut bar = WindowBar::default();
         let mut rest = plan.plan();
+        // the last answer that came and is none
+        let mut doubtful: Option<Served<'p, T>> = None;
         while let Some((planned, later)) = rest.split_first() {
             rest = later;
             if !bar.admits(planned) {
                 continue;
             }
             if let Err(expired) = cx.check_deadline() {
-                return Err(log.stopped(expired));
+                return doubtful.ok_or_else(|| log.stopped(expired));
             }
             if let Availability::Unavailable { reason, until } = planned.availability() {
                 let left = until.map(|until| until.saturating_duration_since(clock.now()));
@@ -200,22 +245,48 @@ impl PlanExecutor {
                 log.skip(skip);
                 continue;
             }
-            let others_remain = later
+            let others = later
                 .iter()
-                .any(|other| bar.admits(other) && other.availability().is_available());
-            let attempt_cx = attempt_context(cx, log.attempts().len(), others_remain);
+                .filter(|other| bar.admits(other) && other.availability().is_available())
+                .count();
+            let attempt_cx = attempt_context(cx, log.attempts().len(), others > 0);
+            let share = share::of(cx.remaining(), others);
             self.observers.tell(|observer| observer.on_asked(cx, planned));
             let start = clock.now();
-            let outcome = attempt(attempt_cx, planned).await;
-            let elapsed = clock.now().saturating_duration_since(start);
+            let call = self
+                .metrics
+                .begin(planned.id(), start)
+                .with_demand(plan.needs().demand());
+            let outcome = clock::within(share, attempt(attempt_cx, planned)).await;
+            let end = clock.now();
+            let elapsed = end.saturating_duration_since(start);
             let error = match outcome {
-                Ok(value) => return Ok(Served::new(value, planned, elapsed, log.into_attempts())),
-                Err(error) => before_commit(error),
+                Some(Ok(value)) => {
+                    let doubt = doubt(&value);
+                    let served = Served::new(value, planned, start, elapsed, call, log.attempts().to_vec());
+                    let Some(doubt) = doubt else {
+                        return Ok(served);
+                    };
+                    let error = doubt.error();
+                    let may = self.may_fail_over.as_ref().is_none_or(|may| may(&error, planned));
+                    if others == 0 || !may {
+                        return Ok(served.doubted(doubt));
+                    }
+                    log.fail(planned, &error, elapsed);
+                    log::trace_failure(planned, &error, elapsed);
+                    self.observers
+                        .tell(|observer| observer.on_failed(cx, planned, &error, elapsed));
+                    doubtful = Some(served.doubted(doubt));
+                    continue;
+                }
+                Some(Err(error)) => before_commit(error),
+                None => share::used_up(share, planned),
             };
+            call.failed(&error, end);
             let next = self.next(&error, planned);
             log.fail(planned, &error, elapsed);
             if next == Next::Stop {
-                return Err(log.stopped(error));
+                return doubtful.ok_or_else(|| log.stopped(error));
             }
             log::trace_failure(planned, &error, elapsed);
             self.observers
@@ -225,7 +296,7 @@ impl PlanExecutor {
             }
             log.remember(planned, error);
         }
-        Err(log.nobody_left())
+        doubtful.ok_or_else(|| log.nobody_left())
     }
 
     /// The verdict, narrowed by this executor's own rules.
@@ -247,7 +318,8 @@ impl fmt::Debug for PlanExecutor {
                 &self.may_fail_over.as_ref().map(|_| "a predicate"),
             )
             .field("observers", &self.observers)
-            .finish()
+            .field("check", &self.check)
+            .finish_non_exhaustive()
     }
 }
 
@@ -283,16 +355,43 @@ pub struct Served<'p, T> {
     pub elapsed: Duration,
     /// What was tried, the attempt that served included.
     pub attempts: Vec<Attempt>,
+    started: Instant,
+    /// In flight until the answer has ended.
+    call: Option<CallInFlight>,
+    /// Why it is hardly an answer.
+    doubt: Option<Doubt>,
 }
 
 impl<'p, T> Served<'p, T> {
     /// Before its own attempt is in the log.
-    fn new(value: T, candidate: &'p PlannedCandidate, elapsed: Duration, attempts: Vec<Attempt>) -> Self {
+    fn new(
+        value: T,
+        candidate: &'p PlannedCandidate,
+        started: Instant,
+        elapsed: Duration,
+        call: CallInFlight,
+        attempts: Vec<Attempt>,
+    ) -> Self {
         Served {
             value,
             candidate,
             elapsed,
             attempts,
+            started,
+            call: Some(call),
+            doubt: None,
+        }
+    }
+
+    fn doubted(mut self, doubt: Doubt) -> Self {
+        self.doubt = Some(doubt);
+        self
+    }
+
+    /// The answer has ended: it was whole when the attempt returned.
+    fn settle(&mut self, cx: &CallContext, usage: &Usage, limits: Option<&RateLimitSnapshot>) {
+        if let Some(call) = self.call.take() {
+            call.succeeded(self.started + self.elapsed, cx.clock().now(), usage, limits);
         }
     }
 

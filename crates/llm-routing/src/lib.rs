@@ -2,6 +2,7 @@
 #![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 pub mod candidate;
+mod clock;
 pub mod constraint;
 pub mod decision;
 pub mod engine;
@@ -27,7 +28,7 @@ pub use decision::{
     ScorePart, ScoreRecord,
 };
 pub use engine::RoutingEngine;
-pub use executor::{PlanExecutor, Served};
+pub use executor::{PlanExecutor, ResponseCheck, Served};
 pub use facts::Facts;
 pub use metrics::{CallInFlight, CandidateMetrics, Metrics};
 pub use needs::{CallMode, Needs};

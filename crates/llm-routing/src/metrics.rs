@@ -5,6 +5,7 @@ mod latency;
 mod window;
 
 use candidate::Measured;
+use llm_core::estimate::TokenDemand;
 use llm_core::{Error, RateLimitSnapshot, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -75,6 +76,9 @@ pub struct CandidateMetrics {
     pub tokens: u64,
     /// The share of the input that came from the vendor's prompt cache, 0 to 1; absent: no call reported it.
     pub cached_ratio: Option<f64>,
+    /// How many tokens its vendor counts for each that is estimated from words; absent: no call has shown it. It is learnt
+    /// from reported usage and not forgotten.
+    pub input_ratio: Option<f64>,
     /// The share of its limits that the vendor's last headers left, 0 to 1; absent: not stated, or their time is over.
     pub remaining_ratio: Option<f64>,
 }
@@ -92,6 +96,7 @@ impl CandidateMetrics {
         requests: 0,
         tokens: 0,
         cached_ratio: None,
+        input_ratio: None,
         remaining_ratio: None,
     };
 }
@@ -120,7 +125,11 @@ impl Metrics {
         let cell = self.cell(candidate);
         cell.in_flight.fetch_add(1, Ordering::Relaxed);
         cell.measured().sent(now);
-        CallInFlight { cell, started: now }
+        CallInFlight {
+            cell,
+            started: now,
+            demand: None,
+        }
     }
 
     /// Puts in the past what is known of a candidate that is gone. One that comes back under the id begins anew.
@@ -151,9 +160,16 @@ impl Metrics {
 pub struct CallInFlight {
     cell: Arc<Cell>,
     started: Instant,
+    demand: Option<TokenDemand>,
 }
 
 impl CallInFlight {
+    /// What its tokens were estimated from: the usage that is reported then makes later estimates better.
+    pub fn with_demand(mut self, demand: &TokenDemand) -> Self {
+        self.demand = Some(*demand);
+        self
+    }
+
     /// It ended well. `committed`: when its first content was there (for a whole answer, the answer).
     pub fn succeeded(
         self,
@@ -166,6 +182,9 @@ impl CallInFlight {
         measured.took(self.started, committed, ended);
         measured.ended(true, ended);
         measured.used(usage, ended);
+        if let Some(demand) = &self.demand {
+            measured.learn(demand, usage);
+        }
         if let Some(limits) = limits {
             measured.limited(limits, ended);
         }

@@ -28,7 +28,7 @@ pub enum CallMode {
 pub struct Needs {
     capabilities: Vec<Capability>,
     mode: CallMode,
-    input_tokens: u64,
+    demand: TokenDemand,
     output_tokens: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ impl Needs {
         Needs {
             capabilities,
             mode,
-            input_tokens: TokenEstimator::default().input(&TokenDemand::of_chat(request)),
+            demand: TokenDemand::of_chat(request),
             output_tokens: request.max_output_tokens.map(u64::from),
         }
     }
@@ -53,16 +53,15 @@ impl Needs {
         &self.capabilities
     }
 
-    /// About how many tokens go in: text, tools, pictures, files, replayed reasoning.
+    /// About how many tokens go in (text, tools, pictures, files, replayed reasoning), before anything was learnt of a
+    /// candidate; see [`Pairing::input_tokens`](crate::Pairing::input_tokens).
     pub fn input_tokens(&self) -> u64 {
-        self.input_tokens
+        TokenEstimator::default().input(&self.demand)
     }
 
-    /// Another estimate of what goes in, from whoever knows better.
-    #[must_use]
-    pub fn with_input_tokens(mut self, tokens: u64) -> Self {
-        self.input_tokens = tokens;
-        self
+    /// What that is estimated from.
+    pub fn demand(&self) -> &TokenDemand {
+        &self.demand
     }
 
     /// How many tokens may come out at most; absent: the request does not say.

@@ -3,6 +3,7 @@
 use crate::candidate::Candidate;
 use crate::metrics::CandidateMetrics;
 use crate::needs::Needs;
+use llm_core::estimate::TokenEstimator;
 use llm_core::{ChatRequest, Error, ModelId, QuotaView, ResolvedModel};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -78,6 +79,16 @@ impl<'a> Pairing<'a> {
     pub fn with_wall(mut self, wall: impl Into<Option<SystemTime>>) -> Self {
         self.wall = wall.into();
         self
+    }
+
+    /// About how many tokens would go in, as this candidate's vendor counts them.
+    pub fn input_tokens(&self) -> u64 {
+        let estimator = TokenEstimator::default();
+        let estimator = match self.metrics.input_ratio {
+            Some(ratio) => estimator.with_input_ratio(ratio),
+            None => estimator,
+        };
+        estimator.input(self.needs.demand())
     }
 
     /// What a table holds for it: under the candidate's id, else under its model as asked or as resolved, else under

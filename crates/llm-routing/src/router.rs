@@ -7,12 +7,13 @@ use crate::candidate::{Candidate, check_candidates};
 use crate::decision::RoutingDecision;
 use crate::engine::RoutingEngine;
 use crate::executor::PlanExecutor;
+use crate::metrics::Metrics;
 use crate::needs::CallMode;
 use crate::policy::RoutingPolicy;
 use llm_core::error::{Error, ErrorKind, Result};
 use llm_core::{
     Availability, CallContext, ChatDriver, ChatRequest, ChatResponse, ChatStream, DriverId, DriverInfo,
-    HealthStatus, ModelId, ResolvedModel, UnavailableReason, VendorId, async_trait,
+    HealthStatus, ModelId, QuotaView, ResolvedModel, UnavailableReason, VendorId, async_trait,
 };
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -53,6 +54,7 @@ impl Router {
         hosts.retain(|host| !host.is_empty());
         hosts.sort_unstable();
         hosts.dedup();
+        let engine = RoutingEngine::new(policy);
         let info = DriverInfo::new(id, VendorId::from_static("router"), format!("router {name}"))
             .with_base_url(hosts.join(" "))
             .with_router();
@@ -60,15 +62,37 @@ impl Router {
             info,
             own_model,
             candidates,
-            engine: RoutingEngine::new(policy),
-            executor: PlanExecutor::new(),
+            executor: PlanExecutor::new().with_metrics(engine.metrics().clone()),
+            engine,
         })
     }
 
-    /// Another executor than the default one: with a predicate, with observers.
+    /// Another executor than the default one: with a predicate, with observers. It writes into the engine's metrics.
     #[must_use]
     pub fn with_executor(mut self, executor: PlanExecutor) -> Self {
-        self.executor = executor;
+        self.executor = executor.with_metrics(self.engine.metrics().clone());
+        self
+    }
+
+    /// Decides by figures that are shared with other routers, or kept from one configuration to the next.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Metrics) -> Self {
+        self.executor = self.executor.with_metrics(metrics.clone());
+        self.engine = self.engine.with_metrics(metrics);
+        self
+    }
+
+    /// What a ledger knows of the candidates' quotas.
+    #[must_use]
+    pub fn with_quota(mut self, quota: Arc<dyn QuotaView>) -> Self {
+        self.engine = self.engine.with_quota(quota);
+        self
+    }
+
+    /// Draws chance from this seed on; see [`RoutingEngine::with_seed`].
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.engine = self.engine.with_seed(seed);
         self
     }
 

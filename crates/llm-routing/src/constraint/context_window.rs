@@ -87,10 +87,7 @@ impl Constraint for ContextWindowConstraint {
             return;
         }
         let limits = self.limits(pairing);
-        let (input, output) = (
-            pairing.needs.input_tokens(),
-            pairing.needs.output_tokens().unwrap_or(0),
-        );
+        let (input, output) = (pairing.input_tokens(), pairing.needs.output_tokens().unwrap_or(0));
         let room = limits.context_window.map(|window| window.saturating_sub(output));
         let Some(room) = room.into_iter().chain(limits.max_input).min() else {
             if input.saturating_add(output) <= FITS_ANYWHERE {

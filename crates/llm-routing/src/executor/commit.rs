@@ -1,11 +1,14 @@
 //! Streams up to their commit point and after it.
 
 use super::log;
+use super::response::Doubt;
 use super::{Observers, Served};
 use crate::decision::PlannedCandidate;
+use crate::metrics::CallInFlight;
 use futures_core::Stream;
 use llm_core::{
-    Attempt, CallContext, ChatDriver, ChatEvent, ChatRequest, ChatStream, Error, ErrorKind, Phase, Result,
+    Attempt, CallContext, ChatDriver, ChatEvent, ChatRequest, ChatStream, Error, ErrorKind, Phase,
+    RateLimitSnapshot, Result, Usage,
 };
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,6 +22,13 @@ pub(super) struct Opened {
     /// What came up to and including the committing event.
     held: VecDeque<ChatEvent>,
     rest: ChatStream,
+}
+
+impl Opened {
+    /// Did it finish without any content?
+    pub(super) fn is_empty(&self) -> bool {
+        !self.held.iter().any(ChatEvent::is_content)
+    }
 }
 
 /// Asks for a stream and reads it to its commit point: the first event with content, or the finish of an
@@ -64,6 +74,10 @@ struct End {
     earlier: usize,
     elapsed: Duration,
     committed_at: Instant,
+    call: Option<CallInFlight>,
+    /// What the headers said of limits.
+    limits: Option<RateLimitSnapshot>,
+    doubt: Option<Doubt>,
 }
 
 impl Committed {
@@ -73,6 +87,9 @@ impl Committed {
             candidate,
             elapsed,
             mut attempts,
+            call,
+            doubt,
+            ..
         } = served;
         let earlier = attempts.len();
         log::add_served(&mut attempts, candidate, elapsed, rest.attempts().to_vec());
@@ -85,6 +102,9 @@ impl Committed {
             earlier,
             elapsed,
             committed_at,
+            call,
+            limits: rest.meta().rate_limits,
+            doubt,
         };
         rest.map_events(|rest| Committed {
             held,
@@ -95,22 +115,43 @@ impl Committed {
     }
 
     fn pass(&mut self, event: ChatEvent) -> Poll<Option<Result<ChatEvent>>> {
-        if let ChatEvent::Finish { .. } = event
-            && let Some(end) = self.end.take()
+        if let ChatEvent::Start(meta) = &event
+            && let Some(end) = &mut self.end
         {
-            let (cx, planned, elapsed) = (&end.cx, &end.planned, end.elapsed);
-            end.observers
-                .tell(|observer| observer.on_served(cx, planned, elapsed));
+            end.limits = meta.rate_limits;
+        }
+        if let ChatEvent::Finish { usage, .. } = &event
+            && let Some(mut end) = self.end.take()
+        {
+            let warning = end.doubt.take().map(|doubt| ChatEvent::Warning(doubt.warning()));
+            end.served(usage);
+            if let Some(warning) = warning {
+                self.held.push_front(event);
+                return Poll::Ready(Some(Ok(warning)));
+            }
         }
         Poll::Ready(Some(Ok(event)))
     }
 }
 
 impl End {
+    fn served(mut self, usage: &Usage) {
+        if let Some(call) = self.call.take() {
+            let now = self.cx.clock().now();
+            call.succeeded(self.committed_at, now, usage, self.limits.as_ref());
+        }
+        let (cx, planned, elapsed) = (&self.cx, &self.planned, self.elapsed);
+        self.observers
+            .tell(|observer| observer.on_served(cx, planned, elapsed));
+    }
+
     /// An error in the stream, with what was tried, this attempt included.
     fn interrupted(mut self, error: Error) -> Error {
         let since_commit = self.cx.clock().now().saturating_duration_since(self.committed_at);
         let error = error.with_phase(Phase::Streaming);
+        if let Some(call) = self.call.take() {
+            call.failed(&error, self.cx.clock().now());
+        }
         if error.attempts().is_empty() {
             // its last try did not serve after all
             self.attempts.pop();

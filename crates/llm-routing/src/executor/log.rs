@@ -27,10 +27,6 @@ impl<'p> AttemptLog<'p> {
         &self.attempts
     }
 
-    pub(super) fn into_attempts(self) -> Vec<Attempt> {
-        self.attempts
-    }
-
     pub(super) fn skip(&mut self, skip: Skip) {
         self.skipped.push(skip);
     }

@@ -1,4 +1,7 @@
+mod checks;
 mod endings;
+mod figures;
+mod shares;
 mod streams;
 
 use super::*;

@@ -3,6 +3,7 @@
 use super::CandidateMetrics;
 use super::latency::Latency;
 use super::window::Window;
+use llm_core::estimate::{TokenDemand, TokenEstimator};
 use llm_core::rate_limit::LimitWindow;
 use llm_core::{Error, ErrorKind, RateLimitSnapshot, Usage};
 use std::time::{Duration, Instant};
@@ -14,6 +15,8 @@ pub(super) struct Measured {
     window: Window,
     /// The limits as last stated, and when.
     limits: Option<(RateLimitSnapshot, Instant)>,
+    /// Absent until a call has taught it something.
+    estimator: Option<TokenEstimator>,
     /// Refused until then.
     refused_until: Option<Instant>,
 }
@@ -51,6 +54,12 @@ impl Measured {
         }
     }
 
+    pub(super) fn learn(&mut self, demand: &TokenDemand, usage: &Usage) {
+        if usage.input_tokens.is_some() {
+            self.estimator.get_or_insert_default().learn(demand, usage);
+        }
+    }
+
     /// What the headers of an answer said.
     pub(super) fn limited(&mut self, limits: &RateLimitSnapshot, now: Instant) {
         if !limits.is_empty() {
@@ -82,6 +91,7 @@ impl Measured {
             requests: counts.requests,
             tokens: counts.tokens,
             cached_ratio: (counts.input > 0).then(|| counts.cached as f64 / counts.input as f64),
+            input_ratio: self.estimator.map(|estimator| estimator.input_ratio()),
             remaining_ratio: self.remaining(now),
         }
     }

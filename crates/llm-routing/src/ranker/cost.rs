@@ -49,7 +49,7 @@ impl Ranker for CostRanker {
         let Some(price) = pairing.resolved.ok().and_then(|resolved| resolved.price.as_ref()) else {
             return Ok(None);
         };
-        let input = pairing.needs.input_tokens();
+        let input = pairing.input_tokens();
         let output = pairing.needs.output_tokens().unwrap_or(self.assumed_output);
         let cached = pairing.metrics.cached_ratio.map(|ratio| share(input, ratio));
         let timed;
@@ -98,9 +98,10 @@ mod tests {
     fn usd(price: impl Into<Option<Price>>, output: Option<u32>, metrics: &CandidateMetrics) -> Option<f64> {
         let resolved = ResolvedModel::unknown(model("m")).with_price(price);
         let candidate = Candidate::new("a", TestDriver::new("test").serving_model(resolved).shared());
-        let mut request = ChatRequest::user("");
+        // 996 tokens of words, and 4 for the message
+        let mut request = ChatRequest::user("four".repeat(996));
         request.max_output_tokens = output;
-        let needs = Needs::of(&request, CallMode::Plain).with_input_tokens(1_000);
+        let needs = Needs::of(&request, CallMode::Plain);
         let resolved = candidate.resolve(None);
         let pairing = Pairing::new(&request, &needs, &candidate, resolved.as_deref()).with_metrics(metrics);
         CostRanker::new()

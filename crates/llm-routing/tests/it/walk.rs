@@ -120,7 +120,10 @@ fn perform(play: &Play) -> Seen {
         cx = cx.with_timeout(Duration::from_millis(deadline));
     }
     let request = ChatRequest::user("hi").with_model(play.named.clone());
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let mut seen = runtime.block_on(async {
         let result = if play.streamed {
             match router.chat_stream(&cx, &request).await {

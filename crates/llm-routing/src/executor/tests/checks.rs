@@ -1,0 +1,115 @@
+//! Answers that are none.
+
+use super::*;
+use llm_core::stream::collect;
+use llm_core::{ChatEvent, FinishKind, FinishReason, OutputFormat};
+use serde_json::json;
+
+fn says(text: &'static str) -> TestDriver {
+    driver().then(Outcome::Text(text))
+}
+
+async fn asked(drivers: Vec<TestDriver>, check: ResponseCheck, request: &ChatRequest) -> ChatResponse {
+    let fleet = Fleet::new(drivers);
+    let executor = PlanExecutor::new().with_response_check(check);
+    executor.chat(&fleet.cx(), &fleet.plan, request).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_empty_answer_moves_on_only_where_it_was_switched_on() {
+    let request = ChatRequest::user("hi");
+    let response = asked(vec![says(""), says("b")], ResponseCheck::new(), &request).await;
+    assert_eq!(log(&response.attempts), ["a served"]);
+    let response = asked(vec![says(""), says("b")], ResponseCheck::new().empty(), &request).await;
+    assert_eq!(
+        (response.text(), log(&response.attempts)),
+        ("b".into(), vec!["a protocol".into(), "b served".into()])
+    );
+    assert!(response.warnings.is_empty());
+}
+
+#[tokio::test]
+async fn a_paid_answer_never_becomes_an_error() {
+    let request = ChatRequest::user("hi");
+    let check = || ResponseCheck::new().otherwise("it is short", |_, response| response.text().len() < 5);
+    let response = asked(
+        vec![says("a"), driver().fails(ErrorKind::Server)],
+        check(),
+        &request,
+    )
+    .await;
+    assert_eq!(response.text(), "a");
+    assert!(
+        response.warnings[0].message.contains("it is short"),
+        "{:?}",
+        response.warnings
+    );
+    let response = asked(vec![says("a"), says("b")], check(), &request).await;
+    assert_eq!(response.text(), "b", "the last that came");
+    assert_eq!(response.warnings.len(), 1);
+    let response = asked(
+        vec![says("a"), driver().fails(ErrorKind::InvalidRequest)],
+        check(),
+        &request,
+    )
+    .await;
+    assert_eq!(response.text(), "a");
+}
+
+#[tokio::test]
+async fn json_that_was_asked_for_and_did_not_come() {
+    let schema = json!({ "type": "object", "required": ["x"] });
+    let by_schema = ChatRequest::user("hi").with_output(OutputFormat::json_schema("o", schema));
+    let any = ChatRequest::user("hi").with_output(OutputFormat::Json);
+    for (request, text, moves_on) in [
+        (&any, "[1]", false),
+        (&any, "sure: [1]", true),
+        (&by_schema, r#"{"x":1}"#, false),
+        (&by_schema, r#"{"y":1}"#, true),
+        (&by_schema, "[]", true),
+    ] {
+        let response = asked(
+            vec![says(text), says("{}")],
+            ResponseCheck::new().not_json(),
+            request,
+        )
+        .await;
+        assert_eq!(response.attempts.len() == 2, moves_on, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_stream_is_seen_before_its_commit_point() {
+    let empty = || {
+        let finish = ChatEvent::Finish {
+            reason: FinishReason::new(FinishKind::Stop, None),
+            usage: Usage::default(),
+        };
+        driver().then(Outcome::Stream(vec![
+            Ok(ChatEvent::Start(Box::default())),
+            Ok(finish),
+        ]))
+    };
+    let executor = PlanExecutor::new().with_response_check(ResponseCheck::new().empty());
+    let response = collect(
+        Fleet::new(vec![empty(), says("b")])
+            .stream(&executor)
+            .await
+            .unwrap(),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        (response.text(), log(&response.attempts)),
+        ("b".into(), vec!["a protocol".into(), "b served".into()])
+    );
+    let response = collect(
+        Fleet::new(vec![empty(), empty()])
+            .stream(&executor)
+            .await
+            .unwrap(),
+    )
+    .await
+    .unwrap();
+    assert_eq!(response.warnings.len(), 1, "the last, with a warning");
+}

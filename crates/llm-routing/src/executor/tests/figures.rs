@@ -1,0 +1,100 @@
+//! What the executor writes into the metrics.
+
+use super::*;
+use llm_core::rate_limit::LimitWindow;
+use llm_core::stream::collect;
+use llm_core::{ChatEvent, Clock, FinishKind, FinishReason, Phase};
+
+fn of(metrics: &Metrics, fleet: &Fleet, id: &str) -> crate::CandidateMetrics {
+    metrics.of(id, fleet.clock.now())
+}
+
+#[tokio::test]
+async fn times_outcomes_and_use_are_fed_for_whoever_was_asked() {
+    let fleet = Fleet::new(vec![driver().fails(ErrorKind::Server), driver(), driver()]);
+    let metrics = Metrics::new();
+    let executor = PlanExecutor::new().with_metrics(metrics.clone());
+    fleet.chat(&executor).await.unwrap();
+    let [a, b, c] = ["a", "b", "c"].map(|id| of(&metrics, &fleet, id));
+    assert_eq!(
+        (a.failures, a.successes, a.requests, a.commit_ms),
+        (1, 0, 1, None)
+    );
+    assert_eq!((b.failures, b.successes, b.commit_ms), (0, 1, Some(0.0)));
+    assert_eq!((c.requests, c.in_flight), (0, 0));
+}
+
+#[tokio::test]
+async fn a_stream_is_in_flight_until_its_end_and_a_break_is_a_failure() {
+    let finish = ChatEvent::Finish {
+        reason: FinishReason::new(FinishKind::Stop, None),
+        usage: Usage::new(5, 7),
+    };
+    let mut start = llm_core::ResponseMeta::default();
+    let mut limits = RateLimitSnapshot::default();
+    limits.requests = LimitWindow::new(Some(10), Some(1), None);
+    start.rate_limits = Some(limits);
+    let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
+        Ok(ChatEvent::Start(Box::new(start))),
+        Ok(finish),
+    ]))]);
+    let metrics = Metrics::new();
+    let executor = PlanExecutor::new().with_metrics(metrics.clone());
+    let stream = fleet.stream(&executor).await.unwrap();
+    assert_eq!(of(&metrics, &fleet, "a").in_flight, 1);
+    fleet.clock.advance(Duration::from_secs(2));
+    collect(stream).await.unwrap();
+    let a = of(&metrics, &fleet, "a");
+    assert_eq!((a.in_flight, a.successes, a.tokens), (0, 1, 12));
+    assert_eq!((a.commit_ms, a.total_ms), (Some(0.0), Some(2_000.0)));
+    assert_eq!(a.remaining_ratio, Some(0.1));
+
+    let cut = Error::new(ErrorKind::Interrupted, "cut").with_phase(Phase::Streaming);
+    let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
+        Ok(ChatEvent::Start(Box::default())),
+        Ok(ChatEvent::BlockStart {
+            index: 0,
+            kind: llm_core::BlockKind::Text,
+        }),
+        Ok(ChatEvent::BlockDelta {
+            index: 0,
+            delta: llm_core::Delta::Text("hel".into()),
+        }),
+        Err(cut),
+    ]))]);
+    collect(fleet.stream(&executor).await.unwrap()).await.unwrap_err();
+    let a = of(&metrics, &fleet, "a");
+    assert_eq!((a.in_flight, a.failures), (0, 1));
+}
+
+#[tokio::test]
+async fn a_stream_that_the_caller_leaves_says_nothing() {
+    let fleet = Fleet::new(vec![driver()]);
+    let metrics = Metrics::new();
+    let executor = PlanExecutor::new().with_metrics(metrics.clone());
+    drop(fleet.stream(&executor).await.unwrap());
+    let a = of(&metrics, &fleet, "a");
+    assert_eq!((a.in_flight, a.successes, a.failures, a.requests), (0, 0, 0, 1));
+}
+
+#[tokio::test]
+async fn reported_usage_makes_the_next_estimate_better() {
+    let usage = Usage::new(30, 1);
+    let finish = ChatEvent::Finish {
+        reason: FinishReason::new(FinishKind::Stop, None),
+        usage,
+    };
+    let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
+        Ok(ChatEvent::Start(Box::default())),
+        Ok(finish),
+    ]))]);
+    let metrics = Metrics::new();
+    let executor = PlanExecutor::new().with_metrics(metrics.clone());
+    let estimated = fleet.plan.needs().input_tokens();
+    collect(fleet.stream(&executor).await.unwrap()).await.unwrap();
+    let ratio = of(&metrics, &fleet, "a").input_ratio.unwrap();
+    assert!(
+        estimated < 30 && ratio > 1.0,
+        "{estimated} were estimated, 30 counted: {ratio}"
+    );
+}
