@@ -8,7 +8,7 @@ use crate::redact::scrub;
 use crate::request::HttpRequest;
 use crate::retry_after::header_facts;
 use crate::transport::Transport;
-use crate::url;
+use crate::url::{self, BaseUrl};
 use bytes::Bytes;
 use llm_core::{CallContext, DriverId, Error, ErrorKind, ModelId, Phase, Result};
 use std::fmt;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct VendorApi {
     driver: DriverId,
-    base_url: Arc<str>,
+    base_url: BaseUrl,
     credentials: Arc<dyn CredentialSource>,
     transport: Arc<dyn Transport>,
     limits: Limits,
@@ -32,11 +32,11 @@ impl VendorApi {
     /// An API at this address, without a credential, with the usual limits.
     ///
     /// # Errors
-    /// `Config`, when the base URL is not one (see [`join`](url::join)).
+    /// `Config`, when the base URL is not one (see [`join`](crate::url::join)).
     pub fn new(driver: DriverId, base_url: &str, transport: Arc<dyn Transport>) -> Result<Self> {
         Ok(VendorApi {
             driver,
-            base_url: url::join(base_url, "")?.into(),
+            base_url: BaseUrl::parse(base_url)?,
             credentials: Arc::new(FixedCredential::new(Credential::none())),
             transport,
             limits: Limits::default(),
@@ -89,17 +89,18 @@ impl VendorApi {
     /// A GET of a path behind the base URL.
     ///
     /// # Errors
-    /// `InvalidRequest`, when the path would leave the base (see [`join`](url::join)).
+    /// `InvalidRequest`, when the path would leave the base (see [`join`](crate::url::join)).
     pub fn get(&self, path: &str) -> Result<HttpRequest> {
-        url::join(&self.base_url, path).map(HttpRequest::get)
+        self.base_url.join(path).map(HttpRequest::get)
     }
 
     /// A POST of JSON to a path behind the base URL.
     ///
     /// # Errors
-    /// `InvalidRequest`, when the path would leave the base (see [`join`](url::join)).
+    /// `InvalidRequest`, when the path would leave the base (see [`join`](crate::url::join)).
     pub fn post_json(&self, path: &str, body: impl Into<Bytes>) -> Result<HttpRequest> {
-        url::join(&self.base_url, path).map(|url| HttpRequest::post_json(url, body))
+        let url = self.base_url.join(path)?;
+        Ok(HttpRequest::post_json(url, body))
     }
 
     /// Sends a request, credential and all, and waits for the head of the answer, whatever its status.
@@ -125,7 +126,7 @@ impl VendorApi {
             .await
             .map_err(|error| self.identify(error, model))?;
         let sent = async {
-            if !url::same_origin(&self.base_url, &request.url) {
+            if !self.base_url.is_origin_of(&request.url) {
                 let message = "refused to send the credential to another host than the base URL names";
                 return Err(Error::new(ErrorKind::Config, message));
             }
@@ -162,7 +163,7 @@ impl fmt::Debug for VendorApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VendorApi")
             .field("driver", &self.driver)
-            .field("base_url", &url::shown(&self.base_url))
+            .field("base_url", &url::shown(self.base_url.as_str()))
             .field("credentials", &self.credentials)
             .field("transport", &self.transport)
             .field("limits", &self.limits)

@@ -68,7 +68,11 @@ impl Exchange {
     /// The media type of the body in lower case, without parameters; empty when it is not said. A stream that
     /// was asked for and comes as `application/json` is a whole answer or an error: read it as such.
     pub fn media_type(&self) -> String {
-        let value = self.header("content-type").unwrap_or_default();
+        let value = self
+            .headers
+            .get(http::header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         let media_type = value.split(';').next().unwrap_or_default();
         media_type.trim().to_ascii_lowercase()
     }

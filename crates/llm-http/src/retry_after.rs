@@ -2,21 +2,25 @@
 
 use crate::moment::{parse_date, parse_decimal_or_negative, seconds, until};
 use crate::rate_limit::parse_rate_limits;
-use http::{HeaderMap, HeaderValue};
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use llm_core::RateLimitSnapshot;
 use std::time::{Duration, SystemTime};
 
 /// The vendor's id of a request, in the order of trust: a vendor's own header before the general one, which a
 /// gateway in between may have set.
-const REQUEST_IDS: [&str; 7] = [
-    "request-id",
-    "x-amzn-requestid",
-    "mistral-correlation-id",
-    "x-msh-request-id",
-    "x-request-id",
-    "x-kong-request-id",
-    "apim-request-id",
+static REQUEST_IDS: [HeaderName; 7] = [
+    HeaderName::from_static("request-id"),
+    HeaderName::from_static("x-amzn-requestid"),
+    HeaderName::from_static("mistral-correlation-id"),
+    HeaderName::from_static("x-msh-request-id"),
+    HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("x-kong-request-id"),
+    HeaderName::from_static("apim-request-id"),
 ];
+
+static RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
+static SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// What the headers of an answer say, good or bad. Every field is absent where nothing (readable) was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,11 +55,9 @@ pub fn header_facts(headers: &HeaderMap, now: SystemTime) -> HeaderFacts {
     let mut limits = parse_rate_limits(headers, now);
     limits.retry_after = retry_after;
     HeaderFacts {
-        request_id: REQUEST_IDS
-            .iter()
-            .find_map(|name| request_id(headers.get(*name)?)),
+        request_id: REQUEST_IDS.iter().find_map(|name| request_id(headers.get(name)?)),
         retry_after,
-        should_retry: headers.get("x-should-retry").and_then(should_retry),
+        should_retry: headers.get(&SHOULD_RETRY).and_then(should_retry),
         rate_limits: (!limits.is_empty()).then_some(limits),
     }
 }
@@ -63,13 +65,13 @@ pub fn header_facts(headers: &HeaderMap, now: SystemTime) -> HeaderFacts {
 /// The wait that an answer asks for: `retry-after-ms`, else `retry-after`. A hint in the body comes after both
 /// and is the wire format's to read.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let first = |name: &str, parse: &dyn Fn(&str) -> Option<Duration>| {
+    let first = |name: &HeaderName, parse: &dyn Fn(&str) -> Option<Duration>| {
         headers.get_all(name).iter().find_map(|value| parse(text(value)?))
     };
-    first("retry-after-ms", &|value| {
+    first(&RETRY_AFTER_MS, &|value| {
         parse_decimal_or_negative(value).map(|number| seconds(number / 1000.0))
     })
-    .or_else(|| first("retry-after", &|value| parse_retry_after(value, now)))
+    .or_else(|| first(&RETRY_AFTER, &|value| parse_retry_after(value, now)))
 }
 
 /// The wait that a `Retry-After` value asks for: seconds (decimals too) or a date. What is negative or past is

@@ -3,6 +3,10 @@
 //! Addresses are read with the same parser that the transport sends with, so that what is checked here is what
 //! is called there.
 
+mod base;
+
+pub(crate) use base::BaseUrl;
+
 use crate::redact::without_user_info;
 use llm_core::{Error, ErrorKind, Result};
 use reqwest::Url;

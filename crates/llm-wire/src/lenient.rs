@@ -74,6 +74,9 @@ fn tree_of(text: &str, warnings: &mut Vec<Warning>) -> Result<Value> {
     Err(Error::new(ErrorKind::Protocol, message))
 }
 
+/// A field that most documents lack. It is kept out of line, so that reading those moves less memory around.
+pub(crate) type Rare<T> = Option<Box<T>>;
+
 /// A type that borrows from the text it is read from.
 pub(crate) trait Document {
     /// The type, for one lifetime of the text.

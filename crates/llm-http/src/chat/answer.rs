@@ -9,6 +9,8 @@ pub(super) struct Answer {
     call: Answered,
     decoder: Box<dyn AnswerDecoder>,
     events: VecDeque<ChatEvent>,
+    /// Where the decoder writes; empty in between, kept so that not every piece needs a new one.
+    decoded: Vec<ChatEvent>,
     failure: Option<Error>,
     /// Nothing more will come: the answer is complete or has failed.
     over: bool,
@@ -22,6 +24,7 @@ impl Answer {
             decoder: call.decoder(framing),
             call,
             events: VecDeque::new(),
+            decoded: Vec::new(),
             failure: None,
             over: false,
             served_tier: None,
@@ -38,7 +41,7 @@ impl Answer {
         if self.over {
             return;
         }
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.decoded);
         let outcome = self.decoder.push(piece, &mut out);
         self.started |= !out.is_empty();
         if out.is_empty() && self.started && outcome.is_ok() && !self.decoder.is_done() {
@@ -58,7 +61,7 @@ impl Answer {
         if self.over {
             return;
         }
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.decoded);
         let outcome = self.decoder.end(&mut out);
         self.take(out);
         match outcome {
@@ -117,7 +120,7 @@ impl Answer {
     }
 
     fn finish(&mut self) {
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.decoded);
         let outcome = self.decoder.finish(&mut out);
         self.take(out);
         self.over = true;
@@ -127,7 +130,7 @@ impl Answer {
     }
 
     fn fail(&mut self, error: Error) {
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.decoded);
         self.decoder.interrupt(&mut out);
         self.take(out);
         self.over = true;
@@ -135,8 +138,8 @@ impl Answer {
     }
 
     /// Adds to the decoder's events what the vendor does not say: warnings after the start, and the cost.
-    fn take(&mut self, events: Vec<ChatEvent>) {
-        for mut event in events {
+    fn take(&mut self, mut events: Vec<ChatEvent>) {
+        for mut event in events.drain(..) {
             match &mut event {
                 ChatEvent::Start(meta) => {
                     self.served_tier = meta.service_tier.clone();
@@ -152,5 +155,6 @@ impl Answer {
             }
             self.events.push_back(event);
         }
+        self.decoded = events;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::decode_stream::{DecodeOptions, StreamDecoder};
 use super::dialect::Dialect;
+use crate::frame::text_of;
 use llm_core::{ChatResponse, Collector, Error, ErrorKind, Phase, Result};
 
 /// Decodes the body of a plain answer with status 2xx.
@@ -12,7 +13,7 @@ use llm_core::{ChatResponse, Collector, Error, ErrorKind, Phase, Result};
 /// The failure that the body holds, with the kind it would have with a status of its own; `Protocol` for what is no
 /// answer of this format.
 pub fn decode_response(dialect: &Dialect, options: DecodeOptions, body: &[u8]) -> Result<ChatResponse> {
-    let text = String::from_utf8_lossy(body);
+    let text = text_of(body);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut decoder = StreamDecoder::new(dialect, options);
     decoder.state.whole = true;

@@ -1,7 +1,7 @@
 //! The JSON of answers, minimal. A whole answer and a chunk of a stream are read as one type: they differ only
 //! in `message` against `delta`.
 
-use crate::lenient::{Content, Count, Document, Index, Presence, Text};
+use crate::lenient::{Content, Count, Document, Index, Presence, Rare, Text};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -18,16 +18,16 @@ pub(crate) struct Answer<'a> {
     pub(crate) created: Option<Count>,
     #[serde(borrow)]
     pub(crate) choices: Option<Vec<Choice<'a>>>,
-    pub(crate) usage: Option<WireUsage>,
+    pub(crate) usage: Rare<WireUsage>,
     pub(crate) error: Option<Presence>,
     #[serde(borrow)]
     pub(crate) service_tier: Option<Text<'a>>,
     #[serde(borrow)]
     pub(crate) system_fingerprint: Option<Text<'a>>,
-    pub(crate) prompt_filter_results: Option<Value>,
-    pub(crate) moderation: Option<Value>,
-    pub(crate) citations: Option<Value>,
-    pub(crate) x_groq: Option<GroqExtra>,
+    pub(crate) prompt_filter_results: Rare<Value>,
+    pub(crate) moderation: Rare<Value>,
+    pub(crate) citations: Rare<Value>,
+    pub(crate) x_groq: Rare<GroqExtra>,
     /// With `choices` missing, these mark an error object that stands alone.
     pub(crate) message: Option<Presence>,
     pub(crate) detail: Option<Presence>,
@@ -47,15 +47,15 @@ pub(crate) struct Choice<'a> {
     #[serde(borrow)]
     pub(crate) delta: Option<WireMessage<'a>>,
     #[serde(borrow)]
-    pub(crate) message: Option<WireMessage<'a>>,
+    pub(crate) message: Rare<WireMessage<'a>>,
     #[serde(borrow)]
     pub(crate) finish_reason: Option<Text<'a>>,
     /// One compatible host writes the reason in camel case beside a null.
     #[serde(borrow, rename = "finishReason")]
     pub(crate) finish_reason_camel: Option<Text<'a>>,
-    pub(crate) usage: Option<WireUsage>,
-    pub(crate) logprobs: Option<Value>,
-    pub(crate) content_filter_results: Option<Value>,
+    pub(crate) usage: Rare<WireUsage>,
+    pub(crate) logprobs: Rare<Value>,
+    pub(crate) content_filter_results: Rare<Value>,
     pub(crate) error: Option<Presence>,
 }
 
@@ -74,10 +74,10 @@ pub(crate) struct WireMessage<'a> {
     #[serde(borrow)]
     pub(crate) tool_calls: Option<Vec<WireToolCall<'a>>>,
     #[serde(borrow)]
-    pub(crate) function_call: Option<WireFunction<'a>>,
+    pub(crate) function_call: Rare<WireFunction<'a>>,
     #[serde(borrow)]
-    pub(crate) audio: Option<WireAudio<'a>>,
-    pub(crate) annotations: Option<Value>,
+    pub(crate) audio: Rare<WireAudio<'a>>,
+    pub(crate) annotations: Rare<Value>,
 }
 
 /// A refusal; some compatible hosts write `false` for none.
@@ -116,7 +116,7 @@ pub(crate) struct WirePart<'a> {
     pub(crate) closed: Option<bool>,
     #[serde(borrow)]
     pub(crate) signature: Option<Text<'a>>,
-    pub(crate) reference_ids: Option<Value>,
+    pub(crate) reference_ids: Rare<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -124,7 +124,7 @@ pub(crate) struct WirePart<'a> {
 pub(crate) struct WireTextPart<'a> {
     #[serde(borrow)]
     pub(crate) text: Option<Text<'a>>,
-    pub(crate) reference_ids: Option<Value>,
+    pub(crate) reference_ids: Rare<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -179,15 +179,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Arguments<'a> {
 pub(crate) struct WireAudio<'a> {
     #[serde(borrow)]
     pub(crate) transcript: Option<Text<'a>>,
-    pub(crate) id: Option<Value>,
-    pub(crate) data: Option<Value>,
-    pub(crate) expires_at: Option<Value>,
+    pub(crate) id: Rare<Value>,
+    pub(crate) data: Rare<Value>,
+    pub(crate) expires_at: Rare<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct GroqExtra {
-    pub(crate) usage: Option<WireUsage>,
+    pub(crate) usage: Rare<WireUsage>,
     /// Generation stopped early.
     pub(crate) error: Option<Presence>,
 }

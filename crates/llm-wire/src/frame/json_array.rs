@@ -3,7 +3,7 @@
 //! Google's streams have this form when they are not asked for as server-sent events. Source: `gemini.md` of the
 //! project's wire notes, state of 2026-11-29.
 
-use super::{DEFAULT_MAX_FRAME_BYTES, too_large};
+use super::{DEFAULT_MAX_FRAME_BYTES, text_of, too_large};
 use llm_core::Result;
 use memchr::memchr2;
 
@@ -92,10 +92,10 @@ impl JsonArrayDecoder {
             rest = after;
             self.check_size(self.buffer.len() + element.len())?;
             if self.buffer.is_empty() {
-                on_element(&String::from_utf8_lossy(element))?;
+                on_element(&text_of(element))?;
             } else {
                 self.buffer.extend_from_slice(element);
-                on_element(&String::from_utf8_lossy(&self.buffer))?;
+                on_element(&text_of(&self.buffer))?;
                 self.buffer.clear();
             }
         }
@@ -113,7 +113,7 @@ impl JsonArrayDecoder {
         if unfinished.is_empty() {
             return Ok(());
         }
-        on_element(&String::from_utf8_lossy(&unfinished))
+        on_element(&text_of(&unfinished))
     }
 
     /// Passes over what stands between elements, up to the first byte of the next one.

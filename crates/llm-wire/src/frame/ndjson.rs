@@ -2,7 +2,7 @@
 //!
 //! Source: `common.md` of the project's wire notes (NDJSON), state of 2026-11-29.
 
-use super::{DEFAULT_MAX_FRAME_BYTES, too_large};
+use super::{DEFAULT_MAX_FRAME_BYTES, text_of, too_large};
 use llm_core::Result;
 use memchr::memchr;
 
@@ -91,7 +91,7 @@ fn hand_out(line: &[u8], on_line: &mut impl FnMut(&str) -> Result<()>) -> Result
     if line.trim_ascii().is_empty() {
         return Ok(());
     }
-    on_line(&String::from_utf8_lossy(line))
+    on_line(&text_of(line))
 }
 
 /// Writes one line. Line breaks inside the JSON text, which can only stand between its tokens, become spaces.

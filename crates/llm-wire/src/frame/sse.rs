@@ -4,7 +4,7 @@
 
 mod encode;
 
-use super::{DEFAULT_MAX_FRAME_BYTES, too_large};
+use super::{DEFAULT_MAX_FRAME_BYTES, text_of, too_large};
 use llm_core::Result;
 use memchr::memchr2;
 use std::borrow::Cow;
@@ -312,7 +312,7 @@ impl SseDecoder {
             b"id" => {
                 let id = &bytes[value];
                 if !id.contains(&0) {
-                    self.last_id = String::from_utf8_lossy(id).into_owned();
+                    self.last_id = text_of(id).into_owned();
                 }
             }
             b"retry" => {
@@ -344,9 +344,9 @@ impl SseDecoder {
             Data::Line(range) => &bytes[range.clone()],
             Data::Joined => &self.block.joined,
         };
-        let data = String::from_utf8_lossy(data);
+        let data = text_of(data);
         let event = match &self.block.event {
-            Some(range) => String::from_utf8_lossy(&bytes[range.clone()]),
+            Some(range) => text_of(&bytes[range.clone()]),
             None => Cow::Borrowed(""),
         };
         let outcome = on_item(SseItem::Event(SseEvent {

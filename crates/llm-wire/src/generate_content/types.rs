@@ -2,7 +2,7 @@
 
 mod part;
 
-use crate::lenient::{Document, Presence, Text};
+use crate::lenient::{Document, Presence, Rare, Text};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use serde_json::Value;
@@ -22,9 +22,9 @@ pub(crate) struct Answer<'a> {
     pub(crate) model_version: Option<Text<'a>>,
     #[serde(borrow)]
     pub(crate) response_id: Option<Text<'a>>,
-    pub(crate) prompt_feedback: Option<Value>,
-    pub(crate) create_time: Option<Value>,
-    pub(crate) model_status: Option<Value>,
+    pub(crate) prompt_feedback: Rare<Value>,
+    pub(crate) create_time: Rare<Value>,
+    pub(crate) model_status: Rare<Value>,
     pub(crate) error: Option<Presence>,
     /// With nothing of an answer beside them, these mark an error object that stands alone.
     pub(crate) message: Option<Presence>,
@@ -45,14 +45,14 @@ pub(crate) struct Candidate<'a> {
     pub(crate) content: Option<WireContent<'a>>,
     #[serde(borrow)]
     pub(crate) finish_reason: Option<Text<'a>>,
-    pub(crate) finish_message: Option<Value>,
-    pub(crate) continuation_token: Option<Value>,
-    pub(crate) safety_ratings: Option<Value>,
-    pub(crate) citation_metadata: Option<Value>,
-    pub(crate) grounding_metadata: Option<Value>,
-    pub(crate) url_context_metadata: Option<Value>,
-    pub(crate) logprobs_result: Option<Value>,
-    pub(crate) avg_logprobs: Option<Value>,
+    pub(crate) finish_message: Rare<Value>,
+    pub(crate) continuation_token: Rare<Value>,
+    pub(crate) safety_ratings: Rare<Value>,
+    pub(crate) citation_metadata: Rare<Value>,
+    pub(crate) grounding_metadata: Rare<Value>,
+    pub(crate) url_context_metadata: Rare<Value>,
+    pub(crate) logprobs_result: Rare<Value>,
+    pub(crate) avg_logprobs: Rare<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -5,6 +5,7 @@ use super::decode_stream::{StreamDecoder, is_there};
 use super::dialect::Dialect;
 use super::types::{Message, MessageDocument};
 use crate::decode_options::DecodeOptions;
+use crate::frame::text_of;
 use crate::lenient::{self, Content};
 use llm_core::{ChatEvent, ChatResponse, Collector, Error, ErrorKind, Phase, Result};
 
@@ -17,7 +18,7 @@ use llm_core::{ChatEvent, ChatResponse, Collector, Error, ErrorKind, Phase, Resu
 /// The failure that the body holds, with the kind it would have with a status of its own; `Protocol` for what is no
 /// answer of this format.
 pub fn decode_response(dialect: &Dialect, options: DecodeOptions, body: &[u8]) -> Result<ChatResponse> {
-    let text = String::from_utf8_lossy(body);
+    let text = text_of(body);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut decoder = StreamDecoder::new(dialect, options);
     let mut events = Vec::new();

@@ -1,7 +1,7 @@
 //! The JSON of answers, minimal. A plain answer and the message of a stream's first event are read as one type.
 //! Content blocks are kept as they came: they go back on the next turn.
 
-use crate::lenient::{Content, Count, Document, Presence, Text};
+use crate::lenient::{Content, Count, Document, Presence, Rare, Text};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -13,16 +13,16 @@ pub(crate) struct Event<'a> {
     pub(crate) kind: Option<Text<'a>>,
     pub(crate) index: Option<Count>,
     #[serde(borrow)]
-    pub(crate) message: Option<Message<'a>>,
-    pub(crate) content_block: Option<Map<String, Value>>,
+    pub(crate) message: Rare<Message<'a>>,
+    pub(crate) content_block: Rare<Map<String, Value>>,
     #[serde(borrow)]
     pub(crate) delta: Option<WireDelta<'a>>,
-    pub(crate) usage: Option<WireUsage>,
-    pub(crate) context_management: Option<Value>,
-    pub(crate) input_transformations: Option<Value>,
+    pub(crate) usage: Rare<WireUsage>,
+    pub(crate) context_management: Rare<Value>,
+    pub(crate) input_transformations: Rare<Value>,
     pub(crate) error: Option<Presence>,
     #[serde(rename = "amazon-bedrock-invocationMetrics")]
-    pub(crate) metrics: Option<InvocationMetrics>,
+    pub(crate) metrics: Rare<InvocationMetrics>,
     #[serde(borrow, rename = "amazon-bedrock-guardrailAction")]
     pub(crate) guardrail: Option<Text<'a>>,
 }
@@ -47,13 +47,13 @@ pub(crate) struct Message<'a> {
     pub(crate) content: Content<'a, Value>,
     #[serde(borrow)]
     pub(crate) stop_reason: Option<Text<'a>>,
-    pub(crate) stop_sequence: Option<Value>,
-    pub(crate) stop_details: Option<Value>,
-    pub(crate) usage: Option<WireUsage>,
-    pub(crate) container: Option<Value>,
-    pub(crate) context_management: Option<Value>,
-    pub(crate) input_transformations: Option<Value>,
-    pub(crate) diagnostics: Option<Value>,
+    pub(crate) stop_sequence: Rare<Value>,
+    pub(crate) stop_details: Rare<Value>,
+    pub(crate) usage: Rare<WireUsage>,
+    pub(crate) container: Rare<Value>,
+    pub(crate) context_management: Rare<Value>,
+    pub(crate) input_transformations: Rare<Value>,
+    pub(crate) diagnostics: Rare<Value>,
     pub(crate) error: Option<Presence>,
     /// With neither type nor content, these mark an error object that stands alone.
     pub(crate) message: Option<Presence>,
@@ -82,15 +82,15 @@ pub(crate) struct WireDelta<'a> {
     pub(crate) signature: Option<Text<'a>>,
     #[serde(borrow)]
     pub(crate) partial_json: Option<Text<'a>>,
-    pub(crate) citation: Option<Value>,
+    pub(crate) citation: Rare<Value>,
     /// Of a summary that takes the place of older turns.
-    pub(crate) content: Option<Value>,
-    pub(crate) encrypted_content: Option<Value>,
+    pub(crate) content: Rare<Value>,
+    pub(crate) encrypted_content: Rare<Value>,
     #[serde(borrow)]
     pub(crate) stop_reason: Option<Text<'a>>,
-    pub(crate) stop_sequence: Option<Value>,
-    pub(crate) stop_details: Option<Value>,
-    pub(crate) container: Option<Value>,
+    pub(crate) stop_sequence: Rare<Value>,
+    pub(crate) stop_details: Rare<Value>,
+    pub(crate) container: Rare<Value>,
 }
 
 /// What was used, or how much of it one step used.
@@ -107,9 +107,9 @@ pub(crate) struct WireUsage {
     pub(crate) output_tokens_details: Option<OutputDetails>,
     pub(crate) iterations: Option<Vec<WireUsage>>,
     pub(crate) service_tier: Option<String>,
-    pub(crate) server_tool_use: Option<Value>,
-    pub(crate) speed: Option<Value>,
-    pub(crate) inference_geo: Option<Value>,
+    pub(crate) server_tool_use: Rare<Value>,
+    pub(crate) speed: Rare<Value>,
+    pub(crate) inference_geo: Rare<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,6 +1,6 @@
 //! The JSON of answers, minimal. A whole answer and a line of a stream are one type.
 
-use crate::lenient::{Count, Document, Presence, Text};
+use crate::lenient::{Count, Document, Presence, Rare, Text};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,13 +19,13 @@ pub(crate) struct Answer<'a> {
     pub(crate) done_reason: Option<Text<'a>>,
     pub(crate) prompt_eval_count: Option<Count>,
     pub(crate) eval_count: Option<Count>,
-    pub(crate) total_duration: Option<Value>,
-    pub(crate) load_duration: Option<Value>,
-    pub(crate) prompt_eval_duration: Option<Value>,
-    pub(crate) eval_duration: Option<Value>,
-    pub(crate) remote_model: Option<Value>,
-    pub(crate) remote_host: Option<Value>,
-    pub(crate) logprobs: Option<Value>,
+    pub(crate) total_duration: Rare<Value>,
+    pub(crate) load_duration: Rare<Value>,
+    pub(crate) prompt_eval_duration: Rare<Value>,
+    pub(crate) eval_duration: Rare<Value>,
+    pub(crate) remote_model: Rare<Value>,
+    pub(crate) remote_host: Rare<Value>,
+    pub(crate) logprobs: Rare<Value>,
     pub(crate) error: Option<Presence>,
     /// Without a message, it marks an error object of a gateway's.
     pub(crate) detail: Option<Presence>,
@@ -63,5 +63,5 @@ pub(crate) struct WireFunction<'a> {
     #[serde(borrow)]
     pub(crate) name: Option<Text<'a>>,
     /// An object; hosts that only speak this format write text.
-    pub(crate) arguments: Option<Value>,
+    pub(crate) arguments: Rare<Value>,
 }

@@ -5,7 +5,7 @@ use super::super::decode_error::is_lone_error;
 use super::super::types::{Answer, Choice, WireMessage, WirePart, WireUsage};
 use super::usage::usage_of;
 use super::{Run, StreamDecoder};
-use crate::lenient::{Content, Count, Presence, Text};
+use crate::lenient::{Content, Count, Presence, Rare, Text};
 use llm_core::{ChatEvent, Error, VendorMetadata, Warning};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -50,11 +50,11 @@ impl StreamDecoder {
             ("moderation", answer.moderation),
             ("citations", answer.citations),
         ];
-        metadata.extend(
-            fields
-                .into_iter()
-                .filter_map(|(name, value)| Some((name.into(), present(value?)?))),
-        );
+        for (name, value) in fields {
+            if let Some(value) = present(value) {
+                metadata.insert(name.into(), value);
+            }
+        }
         let mut usages = [answer.usage, answer.x_groq.and_then(|extra| extra.usage), None];
         if let Some(choice) = choice {
             self.state.choice_seen = true;
@@ -76,8 +76,8 @@ impl StreamDecoder {
         choice: Choice<'_>,
         metadata: &mut Map<String, Value>,
         out: &mut Vec<ChatEvent>,
-    ) -> Option<WireUsage> {
-        if let Some(Value::Object(logprobs)) = choice.logprobs {
+    ) -> Rare<WireUsage> {
+        if let Some(Value::Object(logprobs)) = choice.logprobs.map(|logprobs| *logprobs) {
             metadata.extend(
                 logprobs
                     .into_iter()
@@ -85,13 +85,15 @@ impl StreamDecoder {
                     .map(|(key, value)| (format!("logprobs_{key}"), value)),
             );
         }
-        if let Some(results) = choice.content_filter_results.and_then(present) {
+        if let Some(results) = present(choice.content_filter_results) {
             metadata.insert("content_filter_results".into(), results);
         }
         // Some hosts repeat the whole message in the last chunk: it counts only where no piece came.
         let message = match (choice.delta, choice.message) {
             (Some(delta), _) => Some(delta),
-            (None, message) => message.filter(|_| self.state.whole || self.state.next_block == 0),
+            (None, message) => message
+                .filter(|_| self.state.whole || self.state.next_block == 0)
+                .map(|message| *message),
         };
         if let Some(message) = message {
             self.message(message, metadata, out);
@@ -168,7 +170,7 @@ impl StreamDecoder {
                 ("audio_expires_at", audio.expires_at),
             ];
             for (name, value) in pieces {
-                if let Some(value) = value.and_then(present) {
+                if let Some(value) = present(value) {
                     // data comes in pieces: kept as a list, in order
                     let value = if name == "audio_data" {
                         json!([value])
@@ -179,7 +181,7 @@ impl StreamDecoder {
                 }
             }
         }
-        if let Some(annotations) = annotations.and_then(present) {
+        if let Some(annotations) = present(annotations) {
             metadata.insert("annotations".into(), annotations);
         }
         let calls = tool_calls.unwrap_or_default();
@@ -232,7 +234,7 @@ impl StreamDecoder {
         if part.closed == Some(true) {
             self.end_thought(out);
         }
-        if let Some(Value::Array(ids)) = part.reference_ids {
+        if let Some(Value::Array(ids)) = part.reference_ids.map(|ids| *ids) {
             let known = metadata.entry("reference_ids").or_insert_with(|| json!([]));
             if let Value::Array(known) = known {
                 known.extend(ids);
@@ -277,7 +279,7 @@ impl StreamDecoder {
         meta.service_tier = filled(service_tier).or(meta.service_tier.take());
     }
 
-    fn note_usage(&mut self, reports: [Option<WireUsage>; 3], out: &mut Vec<ChatEvent>) {
+    fn note_usage(&mut self, reports: [Rare<WireUsage>; 3], out: &mut Vec<ChatEvent>) {
         let before = self.state.usage;
         for report in reports.into_iter().flatten() {
             self.state.usage.merge(&usage_of(&report));
@@ -297,12 +299,11 @@ fn words_of<'a>(content: &'a Content<'a, WirePart<'a>>) -> Cow<'a, str> {
 }
 
 /// A value that says something.
-fn present(value: Value) -> Option<Value> {
-    let empty = match &value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    };
-    (!empty).then_some(value)
+fn present(value: Rare<Value>) -> Option<Value> {
+    value.map(|value| *value).filter(|value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    })
 }

@@ -1,5 +1,6 @@
 //! What only this vendor reports, put together from its pieces and handed out once.
 
+use crate::lenient::Rare;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Default)]
@@ -9,17 +10,17 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// A later report takes the place of an earlier one.
-    pub(super) fn replace(&mut self, name: &str, value: Option<Value>) {
-        if let Some(value) = value.filter(says_something) {
-            self.fields.insert(name.to_owned(), value);
+    pub(super) fn replace(&mut self, name: &str, value: Rare<Value>) {
+        if let Some(value) = value.filter(|value| says_something(value)) {
+            self.fields.insert(name.to_owned(), *value);
         }
     }
 
     /// A later report adds to an earlier one: lists go on.
-    pub(super) fn join(&mut self, name: &str, value: Option<Value>) {
-        if let Some(value) = value.filter(says_something) {
+    pub(super) fn join(&mut self, name: &str, value: Rare<Value>) {
+        if let Some(value) = value.filter(|value| says_something(value)) {
             match self.fields.get_mut(name) {
-                Some(earlier) => join(earlier, value),
+                Some(earlier) => join(earlier, *value),
                 None => self.replace(name, Some(value)),
             }
         }

@@ -47,7 +47,7 @@ impl StreamDecoder {
         } = part;
         let signature = signature.filter(|signature| !signature.is_empty());
         if let Some(call) = call {
-            return self.call(call, signature, out);
+            return self.call(*call, signature, out);
         }
         let run = if thought { Run::Reasoning } else { Run::Text };
         match (text, signature) {

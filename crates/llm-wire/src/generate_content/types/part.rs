@@ -1,6 +1,6 @@
 //! One part of a content: the few kinds that have a neutral form, and everything else as it came.
 
-use crate::lenient::Text;
+use crate::lenient::{Rare, Text};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ pub(crate) struct WirePart<'a> {
     pub(crate) text: Option<Text<'a>>,
     pub(crate) thought: bool,
     pub(crate) signature: Option<Text<'a>>,
-    pub(crate) call: Option<WireCall<'a>>,
+    pub(crate) call: Rare<WireCall<'a>>,
     /// Every other field.
     pub(crate) rest: Map<String, Value>,
 }

@@ -179,7 +179,7 @@ impl Writer<'_> {
             }
             ("citations_delta", Some(What::Text)) => {
                 if let Some(citation) = delta.citation {
-                    self.cite(citation);
+                    self.cite(*citation);
                 }
                 true
             }
@@ -191,7 +191,7 @@ impl Writer<'_> {
                 if let Some(open) = self.blocks.open.last_mut() {
                     let said = fields
                         .into_iter()
-                        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+                        .filter_map(|(name, value)| Some((name.to_owned(), *value?)));
                     open.own.extend(said);
                 }
                 true

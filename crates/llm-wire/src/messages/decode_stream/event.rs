@@ -2,7 +2,7 @@
 
 use super::super::types::{Event, Message, WireDelta, WireUsage};
 use super::{StreamDecoder, is_there};
-use crate::lenient::{Content, Text};
+use crate::lenient::{Content, Rare, Text};
 use llm_core::{ChatEvent, VendorMetadata, Warning};
 use serde_json::{Map, Value};
 
@@ -40,12 +40,12 @@ impl StreamDecoder {
                         _ => Outcome::Fine,
                     };
                 }
-                self.message(message, out);
+                self.message(*message, out);
             }
             "content_block_start" => {
                 self.start(out);
                 self.blocks(out)
-                    .start(index, event.content_block.unwrap_or_default());
+                    .start(index, event.content_block.map(|block| *block).unwrap_or_default());
             }
             "content_block_delta" => {
                 self.start(out);
@@ -143,7 +143,7 @@ impl StreamDecoder {
         }
     }
 
-    fn note_usage(&mut self, usage: Option<WireUsage>, out: &mut Vec<ChatEvent>) {
+    fn note_usage(&mut self, usage: Rare<WireUsage>, out: &mut Vec<ChatEvent>) {
         let Some(mut usage) = usage else { return };
         self.note_metadata(
             [
@@ -153,7 +153,7 @@ impl StreamDecoder {
             ],
             out,
         );
-        self.state.counts.merge(usage);
+        self.state.counts.merge(*usage);
         self.report_usage(out);
     }
 
@@ -167,13 +167,13 @@ impl StreamDecoder {
 
     fn note_metadata<const N: usize>(
         &mut self,
-        fields: [(&'static str, Option<Value>); N],
+        fields: [(&'static str, Rare<Value>); N],
         out: &mut Vec<ChatEvent>,
     ) {
         let mut bag = VendorMetadata::default();
         for (name, value) in fields {
-            if let Some(value) = value.filter(says_something) {
-                bag.set(self.dialect.vendor.clone(), name, value);
+            if let Some(value) = value.filter(|value| says_something(value)) {
+                bag.set(self.dialect.vendor.clone(), name, *value);
             }
         }
         if !bag.is_empty() {

@@ -60,7 +60,7 @@ impl StreamDecoder {
         let mut bag = VendorMetadata::default();
         for (name, value) in reports {
             if let Some(value) = value.filter(|value| !value.is_null()) {
-                bag.set(self.dialect.vendor.clone(), name, value);
+                bag.set(self.dialect.vendor.clone(), name, *value);
             }
         }
         if !bag.is_empty() {
@@ -107,7 +107,7 @@ impl StreamDecoder {
         self.flush_think(out);
         self.start(out);
         self.close_run(out);
-        let arguments = match function.arguments {
+        let arguments = match function.arguments.map(|arguments| *arguments) {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text,
             Some(arguments) => arguments.to_string(),
