@@ -3,13 +3,13 @@
 use crate::arguments::{Arguments, Command, Flag};
 use crate::failure::Outcome;
 use crate::steps::Steps;
-use crate::{catalog, demo, features, lint, test, workspace};
+use crate::{catalog, demo, features, fuzz, lint, test, workspace};
 
 pub(crate) const COMMAND: Command = Command {
     name: "ci",
     summary: "Everything a change must pass, in order",
     details: "\
-fmt, clippy, lint, catalog, features, test, retry example, docs, demo. Stops at the first failure and says how to run that
+fmt, clippy, lint, catalog, features, test, retry example, fuzz, docs, demo. Stops at the first failure and says how to run that
 step alone. The time of each step is printed at the end. Needs the package registries and no keys.
 ",
     operands: &[],
@@ -71,6 +71,9 @@ fn run(steps: &mut Steps, full: bool) -> Outcome {
         &format!("cargo {}", RETRY_EXAMPLE.join(" ")),
         || cargo(&RETRY_EXAMPLE),
     )?;
+    steps.run("fuzz", "cargo xtask fuzz --stable --seconds 0.5", || {
+        fuzz::run_all_stable(fuzz::IN_CI)
+    })?;
     let docs = format!("RUSTDOCFLAGS='-D warnings' cargo {}", DOCS.join(" "));
     steps.run("docs", &docs, || {
         workspace::run(workspace::cargo(&DOCS)?.env("RUSTDOCFLAGS", "-D warnings"))

@@ -15,6 +15,7 @@ mod ci;
 mod demo;
 mod failure;
 mod features;
+mod fuzz;
 mod lint;
 mod metadata;
 mod services;
@@ -28,7 +29,7 @@ use crate::arguments::{Command, nearest};
 use crate::failure::{Failure, Outcome};
 
 /// Every command, in the order in which somebody new to the workspace meets them.
-const COMMANDS: [&Command; 9] = [
+const COMMANDS: [&Command; 10] = [
     &demo::COMMAND,
     &test::COMMAND,
     &ci::COMMAND,
@@ -36,6 +37,7 @@ const COMMANDS: [&Command; 9] = [
     &features::COMMAND,
     &cases::COMMAND,
     &bench::COMMAND,
+    &fuzz::COMMAND,
     &catalog::COMMAND,
     &services::COMMAND,
 ];
