@@ -58,6 +58,8 @@ pub struct OpenAiConfig {
     pub unknown_models: Option<UnknownModels>,
     /// Facts and prices of models, merged field by field into the shipped ones.
     pub models: BTreeMap<ModelId, ModelEntry>,
+    /// Which of the vendor's two APIs serves a request: by the rule on the crate's page, or always the same.
+    pub api: ApiChoice,
     /// Which small differences of the wire format hold. Absent: OpenAI's at OpenAI and Azure, else what nearly
     /// all hosts understand.
     pub dialect: Option<DialectChoice>,
@@ -74,6 +76,32 @@ pub struct OpenAiConfig {
     /// Whose options bag of a request is read, and whose reasoning state is sent back: give another host its own
     /// name, so that OpenAI is never sent what that host returned.
     pub vendor: VendorId,
+}
+
+/// Which of the vendor's two APIs serves a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ApiChoice {
+    /// By the rule on the crate's page: at OpenAI's own hosts Responses where it is needed, everywhere else Chat
+    /// Completions.
+    #[default]
+    Auto,
+    /// Chat Completions.
+    ChatCompletions,
+    /// Responses.
+    Responses,
+}
+
+impl ApiChoice {
+    /// The word in configurations and options: `auto`, `chat_completions`, `responses`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ApiChoice::Auto => "auto",
+            ApiChoice::ChatCompletions => "chat_completions",
+            ApiChoice::Responses => "responses",
+        }
+    }
 }
 
 /// Which small differences of the wire format hold.
@@ -103,6 +131,7 @@ impl Default for OpenAiConfig {
             shipped_catalog: None,
             unknown_models: None,
             models: BTreeMap::new(),
+            api: ApiChoice::Auto,
             dialect: None,
             stream_usage: true,
             extract_think_tags: false,
@@ -230,6 +259,13 @@ impl OpenAiConfig {
         self
     }
 
+    /// Which of the vendor's two APIs serves a request.
+    #[must_use]
+    pub fn with_api(mut self, api: ApiChoice) -> Self {
+        self.api = api;
+        self
+    }
+
     /// Which small differences of the wire format hold.
     #[must_use]
     pub fn with_dialect(mut self, dialect: DialectChoice) -> Self {
@@ -263,6 +299,15 @@ impl OpenAiConfig {
     pub fn is_openai(&self) -> bool {
         let host = host_of(&self.base_url);
         host == "api.openai.com" || host.ends_with(".api.openai.com")
+    }
+
+    /// The API of every request that does not choose for itself. Auto, where the request decides: at OpenAI alone.
+    pub(crate) fn usual_api(&self) -> ApiChoice {
+        match self.api {
+            // another host speaks Chat Completions, unless it is said to speak the other
+            ApiChoice::Auto if !self.is_openai() => ApiChoice::ChatCompletions,
+            other => other,
+        }
     }
 
     /// Does the shipped catalogue hold here?

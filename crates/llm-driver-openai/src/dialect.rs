@@ -2,15 +2,12 @@
 
 use crate::config::{DialectChoice, OpenAiConfig};
 use llm_wire::chat_completions::Dialect;
+use llm_wire::responses;
 
 /// The dialect of a configuration: OpenAI's own where OpenAI's models are served, else the one that nearly all
 /// hosts understand.
 pub(crate) fn dialect_of(config: &OpenAiConfig) -> Dialect {
-    let openai = match config.dialect {
-        Some(choice) => choice == DialectChoice::OpenAi,
-        None => config.is_openai() || config.is_azure(),
-    };
-    let mut dialect = if openai {
+    let mut dialect = if is_openais(config) {
         Dialect::openai()
     } else {
         Dialect::compatible()
@@ -19,6 +16,24 @@ pub(crate) fn dialect_of(config: &OpenAiConfig) -> Dialect {
     dialect.stream_usage = config.stream_usage;
     dialect.extract_think_tags = config.extract_think_tags;
     dialect
+}
+
+/// The same for Responses.
+pub(crate) fn responses_dialect_of(config: &OpenAiConfig) -> responses::Dialect {
+    let mut dialect = if is_openais(config) {
+        responses::Dialect::openai()
+    } else {
+        responses::Dialect::compatible()
+    };
+    dialect.vendor = config.vendor.clone();
+    dialect
+}
+
+fn is_openais(config: &OpenAiConfig) -> bool {
+    match config.dialect {
+        Some(choice) => choice == DialectChoice::OpenAi,
+        None => config.is_openai() || config.is_azure(),
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The driver: the only file of this crate that waits for anything.
 
+use crate::api::{Api, ApiRule};
 use crate::config::OpenAiConfig;
-use crate::dialect::dialect_of;
-use crate::models::models;
+use crate::dialect::{dialect_of, responses_dialect_of};
+use crate::models::{Models, models};
 use llm_core::driver::CatalogModel;
 use llm_core::{
     Availability, CallContext, ChatDriver, ChatRequest, ChatResponse, ChatStream, Driver, DriverInfo, Error,
@@ -11,17 +12,21 @@ use llm_core::{
 use llm_http::{
     AuthScheme, ChatCall, Credential, EncodedChat, ReqwestTransport, Transport, VendorApi, parse_model_list,
 };
-use llm_wire::chat_completions::{ChatCompletionsCodec, Dialect, decode_error, encode_request};
+use llm_wire::chat_completions::{self, ChatCompletionsCodec};
+use llm_wire::responses::{self, ResponsesCodec};
 use std::sync::Arc;
 
-/// Speaks Chat Completions with OpenAI or any compatible host. One value serves any number of calls at once.
+/// Speaks Chat Completions and Responses with OpenAI or any compatible host. One value serves any number of calls at once.
 ///
 /// It does not retry, cache or log: layers do. See the [crate's page](crate) for an example.
 #[derive(Debug)]
 pub struct OpenAiDriver {
     info: DriverInfo,
     api: VendorApi,
-    dialect: Dialect,
+    /// Which of the two APIs serves a request.
+    rule: ApiRule,
+    chat: chat_completions::Dialect,
+    responses: responses::Dialect,
     models: ModelTable,
 }
 
@@ -46,7 +51,7 @@ impl OpenAiDriver {
     /// # Errors
     /// `Config`, as [`OpenAiDriver::new`].
     pub fn with_transport(config: OpenAiConfig, transport: Arc<dyn Transport>) -> Result<Self> {
-        let dialect = dialect_of(&config);
+        let (chat, responses) = (dialect_of(&config), responses_dialect_of(&config));
         let mut api = VendorApi::new(config.id.clone(), &config.base_url, transport)?
             .with_credential(credential_of(&config)?)?
             .with_limits(config.limits);
@@ -54,17 +59,25 @@ impl OpenAiDriver {
             api = api.with_idempotency_header(name)?;
         }
         let shown = config.base_url.split(['?', '#']).next().unwrap_or_default();
-        let info = DriverInfo::new(
-            config.id.clone(),
-            config.vendor.clone(),
-            "OpenAI Chat Completions",
-        )
-        .with_base_url(shown.trim_end_matches('/'));
+        let info = DriverInfo::new(config.id.clone(), config.vendor.clone(), "OpenAI")
+            .with_base_url(shown.trim_end_matches('/'));
+        let Models {
+            table,
+            responses_only,
+        } = models(&config, &chat, &responses)?;
+        let rule = ApiRule {
+            choice: config.api,
+            is_openai: config.is_openai(),
+            vendor: config.vendor,
+            responses_only,
+        };
         Ok(OpenAiDriver {
             info,
             api,
-            models: models(&config, &dialect)?,
-            dialect,
+            rule,
+            chat,
+            responses,
+            models: table,
         })
     }
 
@@ -82,9 +95,39 @@ impl OpenAiDriver {
     }
 
     fn encode(&self, request: &ChatRequest, model: &ResolvedModel, stream: bool) -> Result<EncodedChat> {
-        let encoded = encode_request(&self.dialect, model, request, stream)?;
+        let api = self.rule.api_of(request, model, &self.chat, &self.responses)?;
+        let request = self.rule.without_choice(request);
+        match api {
+            Api::ChatCompletions => self.chat_completions(&request, model, stream),
+            Api::Responses => self.responses(&request, model, stream),
+            Api::Either => {
+                let encoded = self.chat_completions(&request, model, stream);
+                let Err(refused) = encoded else { return encoded };
+                if refused.kind() != ErrorKind::Unsupported {
+                    return Err(refused);
+                }
+                // what the one cannot carry the other may
+                self.responses(&request, model, stream).map_err(|_| refused)
+            }
+        }
+    }
+
+    fn chat_completions(
+        &self,
+        request: &ChatRequest,
+        model: &ResolvedModel,
+        stream: bool,
+    ) -> Result<EncodedChat> {
+        let encoded = chat_completions::encode_request(&self.chat, model, request, stream)?;
         let http = self.api.post_json("/chat/completions", encoded.body)?;
-        let codec = ChatCompletionsCodec::new(&self.dialect, request);
+        let codec = ChatCompletionsCodec::new(&self.chat, request);
+        Ok(EncodedChat::new(http, codec).with_warnings(encoded.warnings))
+    }
+
+    fn responses(&self, request: &ChatRequest, model: &ResolvedModel, stream: bool) -> Result<EncodedChat> {
+        let encoded = responses::encode_request(&self.responses, model, request, stream)?;
+        let http = self.api.post_json("/responses", encoded.body)?;
+        let codec = ResponsesCodec::new(&self.responses, request, encoded.tool_names);
         Ok(EncodedChat::new(http, codec).with_warnings(encoded.warnings))
     }
 }
@@ -176,7 +219,8 @@ impl ModelCatalog for OpenAiDriver {
     }
 
     async fn list(&self, cx: &CallContext) -> Result<Vec<CatalogModel>> {
-        let decode_error = |status, body: &[u8]| decode_error(&self.dialect, Some(status), body);
+        let decode_error =
+            |status, body: &[u8]| chat_completions::decode_error(&self.chat, Some(status), body);
         let read = |body: &[u8]| parse_model_list(body, "data", "id");
         self.api.list_models(cx, "/models", decode_error, read).await
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+mod api;
 mod config;
 mod dialect;
 mod driver;
@@ -11,7 +12,7 @@ use llm_core::{BuildContext, Driver, DriverId, Registry, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
-pub use config::{DialectChoice, OpenAiConfig};
+pub use config::{ApiChoice, DialectChoice, OpenAiConfig};
 pub use driver::OpenAiDriver;
 pub use llm_core::{ModelEntry, UnknownModels};
 pub use llm_http::{AuthScheme, Limits};

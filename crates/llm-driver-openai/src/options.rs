@@ -1,5 +1,6 @@
 //! What a request can ask of this vendor only: the keys of its options bag, typed.
 
+use crate::config::ApiChoice;
 use llm_core::{ChatRequest, VendorId};
 use serde_json::{Map, Value, json};
 
@@ -34,6 +35,11 @@ pub enum Verbosity {
 }
 
 impl OpenAiOptions {
+    /// Which of the vendor's two APIs serves this request, whatever is configured.
+    pub fn with_api(self, api: ApiChoice) -> Self {
+        self.with("api", api.as_str())
+    }
+
     /// How long answers are (gpt-5 and later).
     pub fn with_verbosity(self, verbosity: Verbosity) -> Self {
         let word = match verbosity {
@@ -44,7 +50,8 @@ impl OpenAiOptions {
         self.with("verbosity", word)
     }
 
-    /// Should the answer be kept at the vendor, to be looked at there?
+    /// Should the answer be kept at the vendor, to be looked at there? Without it, Chat Completions leaves that to the
+    /// vendor, and Responses asks that it is not.
     pub fn with_store(self, store: bool) -> Self {
         self.with("store", store)
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::dialect::dialect_of;
+use crate::dialect::{dialect_of, responses_dialect_of};
 use llm_core::model::Knob;
 use llm_core::price::Rates;
 use llm_core::{
@@ -9,7 +9,8 @@ use llm_core::{
 use std::sync::Arc;
 
 fn models(config: &OpenAiConfig) -> ModelTable {
-    super::models(config, &dialect_of(config)).unwrap()
+    let models = super::models(config, &dialect_of(config), &responses_dialect_of(config));
+    models.unwrap().table
 }
 
 fn openai() -> OpenAiConfig {
@@ -59,29 +60,40 @@ fn a_catalogued_model_comes_with_its_facts() {
 }
 
 #[test]
-fn efforts_are_those_of_this_endpoint() {
-    use ReasoningEffort::{High, Low, Medium, None as Off, XHigh};
-    let models = models(&openai());
-    let efforts = |name: &str| resolve(&models, name).unwrap().efforts.clone();
+fn efforts_are_those_of_the_apis_that_serve_it() {
+    use ReasoningEffort::{High, Low, Max, Medium, None as Off, XHigh};
+    let efforts = |config: &OpenAiConfig, name: &str| resolve(&models(config), name).unwrap().efforts.clone();
+    let (either, chat) = (openai(), openai().with_api(ApiChoice::ChatCompletions));
     // `max` is for the Responses API alone, `minimal` is no word of ours.
-    assert_eq!(efforts("gpt-6-luna"), Some(vec![Off, Low, Medium, High, XHigh]));
-    assert_eq!(efforts("gpt-5"), Some(vec![Low, Medium, High]));
-    assert_eq!(efforts("o3"), Some(vec![Low, Medium, High]));
-    assert_eq!(efforts("gpt-4o"), None);
+    assert_eq!(
+        efforts(&either, "gpt-6-luna"),
+        Some(vec![Off, Low, Medium, High, XHigh, Max])
+    );
+    assert_eq!(
+        efforts(&chat, "gpt-6-luna"),
+        Some(vec![Off, Low, Medium, High, XHigh])
+    );
+    for config in [either, chat] {
+        assert_eq!(efforts(&config, "gpt-5"), Some(vec![Low, Medium, High]));
+        assert_eq!(efforts(&config, "o3"), Some(vec![Low, Medium, High]));
+        assert_eq!(efforts(&config, "gpt-4o"), None);
+    }
 }
 
 #[test]
 fn a_model_that_always_thinks_says_what_it_cannot() {
-    let models = models(&openai());
-    let astra = resolve(&models, "gpt-6-astra").unwrap();
-    assert!(astra.rejects(Knob::Sampling) && astra.rejects(Knob::ThinkingOff));
-    assert_eq!(astra.capabilities.support(Capability::Tools), Support::No);
-    let o3 = resolve(&models, "o3").unwrap();
-    assert!(o3.rejects(Knob::Sampling));
-    assert_eq!(o3.capabilities.support(Capability::Tools), Support::Yes);
-    let luna = resolve(&models, "gpt-6-luna").unwrap();
-    assert!(luna.rejects.is_empty());
-    assert!(resolve(&models, "gpt-4o").unwrap().rejects.is_empty());
+    let chat = models(&openai().with_api(ApiChoice::ChatCompletions));
+    for (models, tools) in [(models(&openai()), Support::Yes), (chat, Support::No)] {
+        let astra = resolve(&models, "gpt-6-astra").unwrap();
+        assert!(astra.rejects(Knob::Sampling) && astra.rejects(Knob::ThinkingOff));
+        assert_eq!(astra.capabilities.support(Capability::Tools), tools);
+        let o3 = resolve(&models, "o3").unwrap();
+        assert!(o3.rejects(Knob::Sampling));
+        assert_eq!(o3.capabilities.support(Capability::Tools), Support::Yes);
+        let luna = resolve(&models, "gpt-6-luna").unwrap();
+        assert!(luna.rejects.is_empty());
+        assert!(resolve(&models, "gpt-4o").unwrap().rejects.is_empty());
+    }
 }
 
 #[test]
@@ -203,7 +215,8 @@ fn dated_snapshots_have_their_own_facts() {
 
 #[test]
 fn what_does_not_chat_here_is_refused_in_words() {
-    let models = models(&openai());
+    assert!(resolve(&models(&openai()), "o1-pro").is_ok());
+    let models = models(&openai().with_api(ApiChoice::ChatCompletions));
     for (name, says) in [
         ("o1-pro", "Responses API"),
         ("gpt-5.3-codex", "Responses API"),

@@ -11,6 +11,8 @@ mod real_server;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod responses;
+#[cfg(test)]
 mod setup;
 
 use llm_core::ChatDriver;
