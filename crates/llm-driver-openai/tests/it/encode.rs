@@ -6,7 +6,7 @@ use llm_core::{
     MediaSource, Message, ModelId, Origin, OutputFormat, Reasoning, ReasoningEffort, ReasoningPart, Replay,
     Role, Sampling, ToolCall, ToolChoice, ToolResult, ToolSpec, VendorId,
 };
-use llm_driver_openai::{OpenAiConfig, OpenAiOptions, Verbosity};
+use llm_driver_openai::{ApiChoice, OpenAiConfig, OpenAiOptions, Verbosity};
 use llm_driver_testkit::{Answer, TestClock};
 use serde_json::{Value, json};
 
@@ -24,8 +24,9 @@ async fn check(name: &str, config: OpenAiConfig, request: ChatRequest) {
     insta::assert_snapshot!(name, shown);
 }
 
+/// Before OpenAI, with Chat Completions alone.
 fn openai() -> OpenAiConfig {
-    OpenAiConfig::new("an invented key")
+    OpenAiConfig::new("an invented key").with_api(ApiChoice::ChatCompletions)
 }
 
 fn local() -> OpenAiConfig {

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod answers;
 #[cfg(test)]
+mod apis;
+#[cfg(test)]
 mod catalog;
 #[cfg(test)]
 mod encode;

@@ -4,9 +4,9 @@
 use llm_core::stream::collect;
 use llm_core::{
     CallContext, ChatDriver, ChatDriverExt, ChatEvent, ChatRequest, ErrorKind, FinishKind, Grammar,
-    HealthState, ModelCatalog, ModelId, OutputFormat, Phase,
+    HealthState, Message, ModelCatalog, ModelId, OutputFormat, Phase,
 };
-use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
+use llm_driver_openai::{ApiChoice, OpenAiConfig, OpenAiDriver};
 use llm_http::ReqwestTransport;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -36,7 +36,18 @@ fn base_url() -> Option<String> {
 }
 
 fn driver_at(base_url: String) -> OpenAiDriver {
-    let config = OpenAiConfig::compatible(base_url).with_default_model(ModelId::new(MODEL).unwrap());
+    driver_with(base_url, ApiChoice::Auto)
+}
+
+/// The same server serves Responses too.
+fn responses_at(base_url: String) -> OpenAiDriver {
+    driver_with(base_url, ApiChoice::Responses)
+}
+
+fn driver_with(base_url: String, api: ApiChoice) -> OpenAiDriver {
+    let config = OpenAiConfig::compatible(base_url)
+        .with_default_model(ModelId::new(MODEL).unwrap())
+        .with_api(api);
     // A transport for each test: the shared one's connections belong to the runtime that opened them.
     let transport = ReqwestTransport::builder().build().unwrap();
     OpenAiDriver::with_transport(config, Arc::new(transport)).unwrap()
@@ -57,6 +68,18 @@ async fn a_plain_call_is_answered() {
     let Some(driver) = base_url().map(driver_at) else {
         return;
     };
+    is_answered(driver).await;
+}
+
+#[tokio::test]
+async fn a_plain_call_is_answered_through_responses() {
+    let Some(driver) = base_url().map(responses_at) else {
+        return;
+    };
+    is_answered(driver).await;
+}
+
+async fn is_answered(driver: OpenAiDriver) {
     let response = driver.chat(&cx(), &question()).await.unwrap();
     assert!(response.text().contains("Paris"), "{}", response.text());
     assert!(matches!(
@@ -74,6 +97,39 @@ async fn a_stream_is_legal_and_folds_to_the_plain_answer() {
     let Some(driver) = base_url().map(driver_at) else {
         return;
     };
+    streams_legally(driver).await;
+}
+
+#[tokio::test]
+async fn a_responses_stream_is_legal_and_folds_to_the_plain_answer() {
+    let Some(driver) = base_url().map(responses_at) else {
+        return;
+    };
+    streams_legally(driver).await;
+}
+
+/// A whole conversation with instructions, an earlier turn and a schema, in the items of this format.
+#[tokio::test]
+async fn a_conversation_goes_through_responses() {
+    let Some(driver) = base_url().map(responses_at) else {
+        return;
+    };
+    let request = ChatRequest::new([
+        Message::system("You answer in one short sentence."),
+        Message::user("Name the capital of France."),
+        Message::assistant("It is Paris."),
+        Message::user("Name the capital of France again."),
+    ])
+    .with_max_output_tokens(24)
+    .with_temperature(0.0);
+    let response = driver.chat(&cx(), &request).await.unwrap();
+    assert!(response.text().contains("Paris"), "{}", response.text());
+    let long = ChatRequest::user("one two three four ".repeat(8_000));
+    let error = driver.chat(&cx(), &long).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ContextLength, "{error}");
+}
+
+async fn streams_legally(driver: OpenAiDriver) {
     let plain = driver.chat(&cx(), &question()).await.unwrap();
     let mut stream = driver.chat_stream(&cx(), &question()).await.unwrap();
     let (mut grammar, mut pieces) = (Grammar::default(), 0);

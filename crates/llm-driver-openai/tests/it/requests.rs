@@ -5,7 +5,7 @@ use llm_core::{
     ChatDriver, ChatRequest, ContentPart, DriverId, Error, ErrorKind, ImagePart, MediaSource, Message,
     ModelId, Phase, Role, VendorId,
 };
-use llm_driver_openai::{AuthScheme, OpenAiConfig, OpenAiDriver, OpenAiOptions};
+use llm_driver_openai::{ApiChoice, AuthScheme, OpenAiConfig, OpenAiDriver, OpenAiOptions};
 use llm_driver_testkit::{Answer, RecordedRequest, ScriptedTransport, TestClock};
 use serde_json::json;
 use std::sync::Arc;
@@ -121,7 +121,8 @@ async fn the_name_after_our_prefix_is_what_is_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_model_cannot_do_is_refused_before_sending() {
-    let (driver, transport) = scripted(OpenAiConfig::new("k"), []);
+    let config = OpenAiConfig::new("k").with_api(ApiChoice::ChatCompletions);
+    let (driver, transport) = scripted(config, []);
     let image = ImagePart::new(MediaSource::bytes("image/png", b"not looked at"));
     let look = ChatRequest::new([Message::new(Role::User, vec![ContentPart::Image(image)])]);
     let cases = [
