@@ -1,5 +1,6 @@
 //! Running one case: which wires this build can run, and whether the outcome is an expected one.
 
+mod breaker_sim;
 mod http_error;
 mod plain;
 mod retry_sim;
@@ -29,6 +30,7 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         Wire::HttpError => http_error::run(case),
         Wire::RequestTranslation => translation::run(case),
         Wire::StreamTranslation => stream_translation::run(case),
+        Wire::BreakerSim => breaker_sim::run(case),
         Wire::RetrySim => retry_sim::run(case),
         Wire::TimeoutSim => timeout_sim::run(case),
         other => Err(unsupported_wire(other)),
@@ -48,6 +50,7 @@ pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
         Wire::HttpError => http_error::supported(input),
         Wire::RequestTranslation => translation::supported(input),
         Wire::StreamTranslation => stream_translation::supported(input),
+        Wire::BreakerSim => breaker_sim::supported(input),
         Wire::RetrySim => retry_sim::supported(input),
         Wire::TimeoutSim => timeout_sim::supported(input),
         other => Err(unsupported_wire(other)),

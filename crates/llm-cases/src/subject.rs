@@ -223,7 +223,8 @@ pub(crate) fn request() -> Result<ChatRequest, Error> {
     Ok(request.with_reasoning(Reasoning::default().with_include(true)))
 }
 
-fn model() -> Result<ModelId, Error> {
+/// Its name.
+pub(crate) fn model() -> Result<ModelId, Error> {
     ModelId::new(MODEL)
 }
 

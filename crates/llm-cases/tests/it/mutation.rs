@@ -26,7 +26,7 @@ struct Mutation {
     follows: &'static [&'static str],
 }
 
-const MUTATIONS: [Mutation; 4] = [
+const MUTATIONS: [Mutation; 5] = [
     Mutation {
         sources: "crates/llm-core/src",
         line: "(K::Server | K::Connection, _) => row(S::Backoff,",
@@ -54,6 +54,13 @@ const MUTATIONS: [Mutation; 4] = [
         broken: "(None, Some(idle)) => None.filter(|_: &Instant| idle.is_zero())",
         noticed: "outcome: expected \"error\", got \"no end\"",
         follows: &["FAIL timeout-idle-too-late: "],
+    },
+    Mutation {
+        sources: "crates/llm-resilience/src",
+        line: "if (out.clone().count() as u64) < rules.probes {",
+        broken: "if u64::MAX > rules.probes {",
+        noticed: "steps[3].passed_count: expected 1, got 10",
+        follows: &["passed_count: expected "],
     },
 ];
 
