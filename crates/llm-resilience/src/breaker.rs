@@ -10,6 +10,8 @@ mod decision;
 mod keys;
 mod memory;
 mod outage;
+#[cfg(feature = "redis")]
+mod redis;
 mod report;
 mod rules;
 mod state;
@@ -34,6 +36,8 @@ pub use config::BreakerPolicy;
 pub use decision::{BreakerQuestion, BreakerReply, BreakerScope};
 pub use keys::BreakerKeys;
 pub use memory::MemoryBreakerStore;
+#[cfg(feature = "redis")]
+pub use redis::RedisBreakerStore;
 pub use state::{BreakerRecord, BreakerState};
 pub use store::BreakerStore;
 

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What of the workspace is copied.
-const COPIED: [&str; 5] = [
+const COPIED: [&str; 6] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
+    "benches",
     "crates",
     "xtask",
 ];

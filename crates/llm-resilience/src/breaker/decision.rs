@@ -111,6 +111,10 @@ pub(super) struct Standing {
     pub(super) reason: u64,
 }
 
+/// How many numbers a reply is in a store's script.
+#[cfg(feature = "redis")]
+const REPLY_NUMBERS: usize = 1 + SCOPES * 5;
+
 impl BreakerQuestion<'_> {
     /// The decision, as a change of the records of [`BreakerScope::ALL`]. `now` is in milliseconds of the store's own
     /// clock, which need not be a calendar but must go on.
@@ -176,6 +180,34 @@ impl BreakerReply {
         let shut = BreakerScope::ALL.into_iter().zip(self.standings);
         // The last of equal ones wins in `max_by_key`, and the widest stands first.
         shut.rev().max_by_key(|(_, standing)| standing.left_ms)
+    }
+}
+
+#[cfg(feature = "redis")]
+impl BreakerReply {
+    /// From the numbers of a script; `None` where they are none.
+    pub(super) fn from_numbers(numbers: &[u64]) -> Option<BreakerReply> {
+        let (passed, scopes) = numbers.split_first()?;
+        if numbers.len() != REPLY_NUMBERS || *passed > 1 {
+            return None;
+        }
+        let mut reply = BreakerReply {
+            passed: *passed == 1,
+            ticket: Ticket::default(),
+            standings: Default::default(),
+        };
+        for (index, scope) in scopes.chunks_exact(5).enumerate() {
+            reply.ticket.passes[index] = Pass {
+                generation: scope[0],
+                probe: scope[1],
+            };
+            reply.standings[index] = Standing {
+                state: BreakerState::from_number(scope[2])?,
+                left_ms: scope[3],
+                reason: scope[4],
+            };
+        }
+        Some(reply)
     }
 }
 

@@ -19,11 +19,11 @@ pub(super) struct Rules {
     pub(super) longest_shut_ms: u64,
 }
 
-/// Milliseconds, between 1 and what no sum of a few of them leaves [`MOST`] with.
+/// Milliseconds: at least 1, and at most two years, so that what a script computes of them in doubles is exact.
 pub(super) fn whole_ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis())
         .unwrap_or(u64::MAX)
-        .clamp(1, 1 << 44)
+        .clamp(1, 1 << 36)
 }
 
 impl Rules {
@@ -44,5 +44,33 @@ impl Rules {
                 whole_ms(policy.longest_shut)
             },
         }
+    }
+    /// In the order in which the script takes them.
+    #[cfg(feature = "redis")]
+    pub(super) fn to_numbers(&self) -> [u64; 10] {
+        let Rules {
+            failures,
+            failure_percent,
+            min_requests,
+            slice_ms,
+            open_ms,
+            longest_open_ms,
+            jitter_percent,
+            probes,
+            lease_ms,
+            longest_shut_ms,
+        } = *self;
+        [
+            failures,
+            failure_percent,
+            min_requests,
+            slice_ms,
+            open_ms,
+            longest_open_ms,
+            jitter_percent,
+            probes,
+            lease_ms,
+            longest_shut_ms,
+        ]
     }
 }

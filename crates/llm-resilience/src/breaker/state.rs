@@ -140,6 +140,18 @@ pub(super) enum Outcome {
     Relief,
 }
 
+#[cfg(feature = "redis")]
+impl Outcome {
+    pub(super) fn to_number(self) -> u64 {
+        match self {
+            Outcome::Nothing => 0,
+            Outcome::Success => 1,
+            Outcome::Failure => 2,
+            Outcome::Relief => 3,
+        }
+    }
+}
+
 /// What an error shuts, beside what it counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shut {

@@ -1,6 +1,6 @@
 //! Decisions: what is decided in some histories, and that any history goes as a plain model says.
 
-mod model;
+pub(super) mod model;
 
 use super::config::BreakerPolicy;
 use super::decision::{Asked, BreakerQuestion, BreakerReply, BreakerScope, Report, Ticket};

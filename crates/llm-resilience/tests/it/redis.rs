@@ -1,5 +1,6 @@
 //! Stores on a real redis-server, killed and paused at will. Each test has a server of its own.
 
+mod breaker;
 mod faults;
 mod key_value;
 mod script;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// What may happen to one target.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(in crate::breaker) enum Step {
     Wait(u64),
     Enter,
     /// The running call at this place (modulo how many there are) ends.
@@ -14,7 +14,7 @@ pub(super) enum Step {
     Drop(usize),
 }
 
-pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(in crate::breaker) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kinds = prop::sample::select(ErrorKind::ALL.to_vec());
     // Weighted to what counts: other kinds only give places back.
     let counting = prop::sample::select(vec![
@@ -40,7 +40,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..160)
 }
 
-pub(super) fn policies() -> impl Strategy<Value = BreakerPolicy> {
+pub(in crate::breaker) fn policies() -> impl Strategy<Value = BreakerPolicy> {
     (1_u32..5, 1_u32..4, 2_u32..9, 20_u32..101).prop_map(|(failures, probes, requests, percent)| {
         BreakerPolicy::new(failures, Duration::from_secs(5))
             .with_longest_open(Duration::from_secs(20))
