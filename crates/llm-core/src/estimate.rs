@@ -5,7 +5,7 @@ mod image_size;
 use crate::chat::{
     ChatRequest, ContentPart, DocumentPart, ImageDetail, ImagePart, MediaSource, OutputFormat, Usage,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io;
 
@@ -40,7 +40,8 @@ const QUARTERS: u64 = 4;
 /// assert_eq!(estimator.input(&demand), 704);
 /// assert_eq!(estimator.total(&demand, 500), 804);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct TokenDemand {
     /// Words, in quarters of a token: this part is corrected by what is reported.

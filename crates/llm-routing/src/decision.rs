@@ -1,7 +1,9 @@
 //! The decision: the one plan that is executed, and why it came out as it did.
 
 mod explain;
+mod inputs;
 mod record;
+mod replay;
 
 use crate::candidate::Candidate;
 use crate::needs::Needs;
@@ -10,6 +12,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use inputs::{CandidateInputs, DecisionInputs, ModelFacts, QuotaFacts};
 pub use record::{AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, ScorePart, ScoreRecord};
 
 /// A plan: who is asked first, who after that, and every evaluation that led there.

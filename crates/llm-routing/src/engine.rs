@@ -5,7 +5,8 @@ mod seeds;
 use crate::candidate::{Candidate, check_candidates};
 use crate::constraint::{CandidateRejection, Findings, Note};
 use crate::decision::{
-    AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, PlannedCandidate, RoutingDecision,
+    AvailabilityRecord, CandidateInputs, DecisionInputs, DecisionRecord, Evaluation, Evaluations,
+    PlannedCandidate, RoutingDecision,
 };
 use crate::facts::Facts;
 use crate::metrics::{CandidateMetrics, Metrics};
@@ -20,7 +21,7 @@ use llm_core::{CallContext, ChatRequest, QuotaView, ResolvedModel};
 use seeds::Seeds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 /// Decides by a policy who serves a request, and calls nobody. Cheap to clone: clones share metrics and the source of
 /// chance.
@@ -34,6 +35,7 @@ pub struct RoutingEngine {
     metrics: Metrics,
     quota: Option<Arc<dyn QuotaView>>,
     seeds: Arc<Seeds>,
+    records_inputs: bool,
 }
 
 impl RoutingEngine {
@@ -64,6 +66,14 @@ impl RoutingEngine {
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seeds = Arc::new(Seeds::from(seed));
+        self
+    }
+
+    /// Puts into every [`DecisionRecord`] what it was decided by ([`DecisionInputs`]), so that another policy can be tried on
+    /// it later. Off by default: it makes records several times as long. It holds no content.
+    #[must_use]
+    pub fn with_recorded_inputs(mut self, recorded: bool) -> Self {
+        self.records_inputs = recorded;
         self
     }
 
@@ -102,23 +112,55 @@ impl RoutingEngine {
             needs: &needs,
             prefers_quality: cx.prefers_quality(),
             quota: self.quota.as_deref(),
+            now,
             wall,
+            seed: self.seeds.next(),
         };
-        let seed = self.seeds.next();
+        let decided = self.decide_on(&asked, candidates, |id| self.metrics.of(id, now))?;
+        let Decided {
+            plan,
+            mut record,
+            inputs,
+        } = decided;
+        record.inputs = self
+            .records_inputs
+            .then(|| Box::new(DecisionInputs::of(&asked, inputs)));
+        if plan.is_empty() {
+            return Err(nobody(record));
+        }
+        Ok(RoutingDecision::new(plan, record, needs))
+    }
+
+    /// Decides on what was recorded.
+    pub(crate) fn redecide(
+        &self,
+        asked: &Asked<'_>,
+        candidates: &[Candidate],
+        metrics: impl Fn(&str) -> CandidateMetrics,
+    ) -> Result<DecisionRecord> {
+        check_candidates(candidates)?;
+        Ok(self.decide_on(asked, candidates, metrics)?.record)
+    }
+
+    fn decide_on(
+        &self,
+        asked: &Asked<'_>,
+        candidates: &[Candidate],
+        metrics: impl Fn(&str) -> CandidateMetrics,
+    ) -> Result<Decided> {
         let mut considered: Vec<_> = candidates
             .iter()
             .map(|candidate| {
-                let metrics = self.metrics.of(candidate.id(), now);
-                let mut considered = Considered::new(candidate, &asked, metrics);
+                let mut considered = Considered::new(candidate, asked, metrics(candidate.id()));
                 self.constrain(&mut considered);
                 let availability = considered.availability();
                 considered.evaluation.availability =
-                    availability.map(|availability| AvailabilityRecord::new(availability, now));
+                    availability.map(|availability| AvailabilityRecord::new(availability, asked.now));
                 considered
             })
             .collect();
         self.rank(&mut considered);
-        let order = self.select(&mut considered, seed)?;
+        let order = self.select(&mut considered, asked.seed)?;
 
         let plan: Vec<_> = order
             .iter()
@@ -129,15 +171,17 @@ impl RoutingEngine {
             .iter()
             .map(|planned| planned.candidate().shared_id().clone())
             .collect();
+        let inputs = if self.records_inputs {
+            considered.iter().map(Considered::inputs).collect()
+        } else {
+            Vec::new()
+        };
         let evaluations = considered
             .into_iter()
             .map(|considered| considered.evaluation)
             .collect();
-        let record = DecisionRecord::new(self.policy.name().into(), seed, ids, evaluations);
-        if plan.is_empty() {
-            return Err(nobody(record));
-        }
-        Ok(RoutingDecision::new(plan, record, needs))
+        let record = DecisionRecord::new(self.policy.name().into(), asked.seed, ids, evaluations);
+        Ok(Decided { plan, record, inputs })
     }
 
     fn constrain(&self, considered: &mut Considered<'_>) {
@@ -251,12 +295,21 @@ impl RoutingEngine {
 
 /// What is the same for every candidate of a decision.
 #[derive(Debug)]
-struct Asked<'a> {
-    request: &'a ChatRequest,
-    needs: &'a Needs,
-    prefers_quality: bool,
-    quota: Option<&'a dyn QuotaView>,
-    wall: SystemTime,
+pub(crate) struct Asked<'a> {
+    pub(crate) request: &'a ChatRequest,
+    pub(crate) needs: &'a Needs,
+    pub(crate) prefers_quality: bool,
+    pub(crate) quota: Option<&'a dyn QuotaView>,
+    pub(crate) now: Instant,
+    pub(crate) wall: SystemTime,
+    pub(crate) seed: u64,
+}
+
+/// What came of it.
+struct Decided {
+    plan: Vec<PlannedCandidate>,
+    record: DecisionRecord,
+    inputs: Vec<CandidateInputs>,
 }
 
 /// A candidate on its way through the engine.
@@ -315,6 +368,16 @@ impl<'a> Considered<'a> {
         Some(
             self.candidate
                 .availability(self.evaluation.model_asked.as_ref(), Some(resolved)),
+        )
+    }
+
+    /// What it was judged by.
+    fn inputs(&self) -> CandidateInputs {
+        CandidateInputs::of(
+            self.candidate,
+            self.resolved.as_deref(),
+            self.metrics,
+            self.asked.quota,
         )
     }
 

@@ -24,8 +24,8 @@ pub use constraint::{
     Findings, ModelConstraint, Note, QuotaConstraint,
 };
 pub use decision::{
-    AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, PlannedCandidate, RoutingDecision,
-    ScorePart, ScoreRecord,
+    AvailabilityRecord, CandidateInputs, DecisionInputs, DecisionRecord, Evaluation, Evaluations, ModelFacts,
+    PlannedCandidate, QuotaFacts, RoutingDecision, ScorePart, ScoreRecord,
 };
 pub use engine::RoutingEngine;
 pub use executor::{PlanExecutor, ResponseCheck, Served};

@@ -2,9 +2,11 @@
 
 use llm_core::estimate::{TokenDemand, TokenEstimator};
 use llm_core::{Capability, ChatRequest, capability};
+use serde::{Deserialize, Serialize};
 
 /// The caller's verb: whole answer or stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallMode {
     /// The whole answer at once.
@@ -23,7 +25,7 @@ pub enum CallMode {
 /// let needs = Needs::of(&request, CallMode::Stream);
 /// assert_eq!(needs.capabilities(), [Capability::Tools, Capability::Streaming]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Needs {
     capabilities: Vec<Capability>,

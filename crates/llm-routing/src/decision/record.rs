@@ -1,5 +1,6 @@
 //! The decision as plain data, with a stable JSON form.
 
+use super::inputs::DecisionInputs;
 use crate::constraint::{CandidateRejection, Note};
 use crate::facts::Facts;
 use llm_core::{Availability, Error, ModelId, UnavailableReason};
@@ -41,6 +42,7 @@ use std::time::Instant;
 /// }
 /// ```
 ///
+/// `inputs` is there only where it is [recorded](crate::RoutingEngine::with_recorded_inputs), as the last field.
 /// A rejection is `{ "constraint", "code", "description", "facts" }`. Where several rankers were asked, or constraints that
 /// only take from the score, the score's `ranker` is `composite` and its `parts` are
 /// `{ "source", "weight", "raw", "normalised", "contribution", "facts" }`; the contributions add up to `value`.
@@ -60,6 +62,10 @@ pub struct DecisionRecord {
     pub fallbacks: Vec<Arc<str>>,
     /// What was found of every candidate, in the order they were given.
     pub evaluations: Vec<Evaluation>,
+    /// What it was decided by, for trying another policy on it; absent unless the engine
+    /// [records it](crate::RoutingEngine::with_recorded_inputs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Box<DecisionInputs>>,
 }
 
 impl DecisionRecord {
@@ -80,6 +86,7 @@ impl DecisionRecord {
             selected: plan.next(),
             fallbacks: plan.collect(),
             evaluations,
+            inputs: None,
         }
     }
 }

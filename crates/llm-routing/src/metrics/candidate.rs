@@ -78,7 +78,7 @@ impl Measured {
     }
 
     pub(super) fn at(&self, now: Instant, in_flight: u32) -> CandidateMetrics {
-        let [commit_ms, total_ms, peak_ms] = self.latency.at(now);
+        let [commit_ms, total_ms, peak_ms] = self.latency.at(now).map(|millis| millis.map(rounded));
         let (counts, success_rate) = self.window.sums(now);
         CandidateMetrics {
             commit_ms,
@@ -86,13 +86,13 @@ impl Measured {
             peak_ms,
             successes: counts.successes,
             failures: counts.failures,
-            success_rate,
+            success_rate: success_rate.map(rounded),
             in_flight,
             requests: counts.requests,
             tokens: counts.tokens,
-            cached_ratio: (counts.input > 0).then(|| counts.cached as f64 / counts.input as f64),
-            input_ratio: self.estimator.map(|estimator| estimator.input_ratio()),
-            remaining_ratio: self.remaining(now),
+            cached_ratio: (counts.input > 0).then(|| rounded(counts.cached as f64 / counts.input as f64)),
+            input_ratio: self.estimator.map(|estimator| rounded(estimator.input_ratio())),
+            remaining_ratio: self.remaining(now).map(rounded),
         }
     }
 
@@ -119,4 +119,9 @@ impl Measured {
 /// A limit whose reset nobody stated is taken to hold for a minute, as most are per minute.
 fn still_holds(window: &LimitWindow, age: Duration) -> bool {
     age < window.reset.unwrap_or(Duration::from_secs(60))
+}
+
+/// To four places: more says nothing, and so much comes back from JSON as it was.
+fn rounded(figure: f64) -> f64 {
+    (figure * 1e4).round() / 1e4
 }

@@ -58,5 +58,5 @@ fn averaged(known: Option<f64>, new: f64) -> f64 {
 }
 
 fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
+    time.as_micros() as f64 / 1e3
 }

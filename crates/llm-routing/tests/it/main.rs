@@ -6,4 +6,5 @@ mod fleet;
 mod readme;
 mod record;
 mod reference;
+mod replay;
 mod walk;

@@ -1,0 +1,147 @@
+//! Deciding again on what was recorded.
+
+use super::inputs::{CandidateInputs, DecisionInputs, ModelFacts, QuotaFacts};
+use super::record::DecisionRecord;
+use crate::candidate::Candidate;
+use crate::engine::{Asked, RoutingEngine};
+use crate::policy::RoutingPolicy;
+use llm_core::error::{Error, ErrorKind, Result};
+use llm_core::{
+    Availability, CallContext, ChatDriver, ChatRequest, ChatResponse, ChatStream, Clock, DriverInfo,
+    HealthStatus, ModelId, QuotaView, ResolvedModel, VendorId, async_trait,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl DecisionInputs {
+    /// What another policy would have decided on the same request, candidates and figures. Nobody is called.
+    ///
+    /// Candidates are judged by what was recorded of them: the model that the request was resolved to, not what their
+    /// stacks would say today. Whether they were available is not asked again: it rejects nobody.
+    ///
+    /// With the policy and the seed of the record it is the same decision, but for a
+    /// [`RoundRobin`](crate::RoundRobin), whose round has its own state.
+    ///
+    /// # Errors
+    /// `Config` or `Internal`, as [`RoutingEngine::decide`]. A decision that finds nobody is no error here: it has no
+    /// selected candidate.
+    pub fn decide_by(
+        &self,
+        policy: RoutingPolicy,
+        clock: &Arc<dyn Clock>,
+        seed: u64,
+    ) -> Result<DecisionRecord> {
+        let candidates: Vec<_> = self.candidates.iter().map(Recorded::candidate).collect();
+        let request = ChatRequest::new([]).with_model(self.model.clone());
+        let figures: HashMap<&str, _> = self
+            .candidates
+            .iter()
+            .map(|one| (&*one.id, one.metrics))
+            .collect();
+        let quota = RecordedQuota::of(self);
+        let asked = Asked {
+            request: &request,
+            needs: &self.needs,
+            prefers_quality: self.prefers_quality,
+            quota: quota.as_ref().map(|quota| quota as &dyn QuotaView),
+            now: clock.now(),
+            wall: self.wall(),
+            seed,
+        };
+        RoutingEngine::new(policy).redecide(&asked, &candidates, |id| {
+            figures.get(id).copied().unwrap_or_default()
+        })
+    }
+}
+
+/// Stands for a stack that was: knows what was known, and cannot be called.
+#[derive(Debug)]
+struct Recorded {
+    info: DriverInfo,
+    model: Option<ModelFacts>,
+}
+
+impl Recorded {
+    fn candidate(inputs: &CandidateInputs) -> Candidate {
+        let vendor = VendorId::from_static("recorded");
+        let stack = Arc::new(Recorded {
+            info: DriverInfo::new(inputs.driver.clone(), vendor, "a recorded stack"),
+            model: inputs.model.clone(),
+        });
+        let candidate = Candidate::new(inputs.id.clone(), stack)
+            .with_model(inputs.own_model.clone())
+            .with_group(inputs.group);
+        inputs
+            .tags
+            .iter()
+            .fold(candidate, |candidate, tag| candidate.with_tag(tag.as_str()))
+    }
+}
+
+fn cannot_be_called() -> Error {
+    Error::new(ErrorKind::Internal, "a recorded candidate cannot be called")
+}
+
+#[async_trait]
+impl ChatDriver for Recorded {
+    fn info(&self) -> &DriverInfo {
+        &self.info
+    }
+
+    fn resolve(&self, model: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
+        let Some(facts) = &self.model else {
+            return Err(Error::new(
+                ErrorKind::UnknownModel,
+                "its stack took no such model",
+            ));
+        };
+        let mut resolved = ResolvedModel::unknown(facts.id.clone())
+            .with_requested(model.cloned())
+            .with_capabilities(facts.capabilities)
+            .with_limits(facts.limits)
+            .with_price(facts.price.clone());
+        resolved.known = facts.known;
+        Ok(Arc::new(resolved))
+    }
+
+    fn availability(&self, _: &ModelId) -> Availability {
+        Availability::Available
+    }
+
+    async fn health(&self, cx: &CallContext) -> HealthStatus {
+        HealthStatus::unknown(cx.clock().wall(), "a recorded candidate cannot be called")
+    }
+
+    async fn chat(&self, _: &CallContext, _: &ChatRequest) -> Result<ChatResponse> {
+        Err(cannot_be_called())
+    }
+
+    async fn chat_stream(&self, _: &CallContext, _: &ChatRequest) -> Result<ChatStream> {
+        Err(cannot_be_called())
+    }
+}
+
+/// What a ledger knew.
+#[derive(Debug)]
+struct RecordedQuota(HashMap<Arc<str>, QuotaFacts>);
+
+impl RecordedQuota {
+    /// Absent: there was no ledger.
+    fn of(inputs: &DecisionInputs) -> Option<Self> {
+        let known = inputs.candidates.iter();
+        let known: HashMap<_, _> = known
+            .filter_map(|one| Some((one.id.clone(), one.quota?)))
+            .collect();
+        (!known.is_empty()).then_some(RecordedQuota(known))
+    }
+}
+
+impl QuotaView for RecordedQuota {
+    fn exhausted(&self, candidate: &str) -> Option<bool> {
+        self.0.get(candidate)?.exhausted
+    }
+
+    fn remaining_ratio(&self, candidate: &str) -> Option<f64> {
+        self.0.get(candidate)?.remaining_ratio
+    }
+}

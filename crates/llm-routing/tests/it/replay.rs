@@ -1,0 +1,122 @@
+//! A recorded decision is made again: by the same policy to the same end, by another one to another.
+
+use crate::fleet::{Script, Time, cast};
+use llm_core::price::Rates;
+use llm_core::{CallContext, ChatRequest, Clock, Price, QuotaView, Usage};
+use llm_routing::{CallMode, Candidate, DecisionRecord, Metrics, RoutingEngine, RoutingPolicy, Strategy};
+use proptest::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Debug)]
+struct Ledger;
+
+impl QuotaView for Ledger {
+    fn exhausted(&self, candidate: &str) -> Option<bool> {
+        Some(candidate == "c3")
+    }
+    fn remaining_ratio(&self, candidate: &str) -> Option<f64> {
+        (candidate != "c2").then_some(0.5)
+    }
+}
+
+/// Candidates with prices and windows of all sorts, and figures of all sorts.
+fn fleet(time: &Arc<Time>, prices: &[Option<u64>], latencies: &[u64]) -> (Vec<Candidate>, Metrics) {
+    let scripts: Vec<_> = prices.iter().map(|_| Script::serving(Some(8_000))).collect();
+    let metrics = Metrics::new();
+    let candidates = cast(&scripts, time, &Arc::default())
+        .into_iter()
+        .zip(prices)
+        .enumerate()
+        .map(|(place, (candidate, price))| {
+            let candidate = candidate.with_group(u32::from(place >= 4)).with_tag("eu");
+            match price {
+                Some(price) => candidate.with_price(Price::new(Rates::usd(*price, *price))),
+                None => candidate,
+            }
+        })
+        .collect();
+    for (place, latency) in latencies.iter().enumerate() {
+        let start = time.now();
+        let end = start + Duration::from_millis(*latency);
+        let call = metrics.begin(&format!("c{place}"), start);
+        call.succeeded(end, end, &Usage::new(*latency, 1), None);
+    }
+    (candidates, metrics)
+}
+
+fn strategies() -> Vec<Strategy> {
+    Strategy::ALL
+        .into_iter()
+        .filter(|one| *one != Strategy::RoundRobin)
+        .collect()
+}
+
+fn policy(strategy: Strategy) -> RoutingPolicy {
+    strategy.policy(&json!({})).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_policy_decides_the_same_and_survives_json(
+        prices in prop::collection::vec(prop::option::of(0..90_000_000_000u64), 1..7),
+        latencies in prop::collection::vec(1..60_000u64, 0..7),
+        strategy in prop::sample::select(strategies()),
+        long in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let time = Time::new();
+        let (candidates, metrics) = fleet(&time, &prices, &latencies);
+        let engine = RoutingEngine::new(policy(strategy))
+            .with_metrics(metrics)
+            .with_quota(Arc::new(Ledger))
+            .with_seed(seed)
+            .with_recorded_inputs(true);
+        let text = if long { "word ".repeat(9_000) } else { "hi".into() };
+        let cx = CallContext::new(time.clone());
+        let record = match engine.decide(&cx, &ChatRequest::user(text), &candidates, CallMode::Plain) {
+            Ok(decision) => decision.record().clone(),
+            Err(error) => llm_routing::Evaluations::of(&error).unwrap().record().clone(),
+        };
+        let json = serde_json::to_string(&record).unwrap();
+        let read: DecisionRecord = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(&read, &record);
+        let clock: Arc<dyn Clock> = time;
+        let inputs = read.inputs.as_deref().unwrap();
+        let mut again = inputs.decide_by(policy(strategy), &clock, read.seed).unwrap();
+        again.inputs = read.inputs.clone();
+        prop_assert_eq!(again, record);
+    }
+}
+
+#[test]
+fn another_policy_is_tried_on_what_was_recorded() {
+    let time = Time::new();
+    let (candidates, metrics) = fleet(&time, &[Some(9), Some(3), None], &[10, 900, 20]);
+    let engine = RoutingEngine::new(policy(Strategy::Latency))
+        .with_metrics(metrics)
+        .with_recorded_inputs(true);
+    let cx = CallContext::new(time.clone());
+    let decision = engine
+        .decide(&cx, &ChatRequest::user("hi"), &candidates, CallMode::Plain)
+        .unwrap();
+    assert_eq!(decision.selected().id(), "c0");
+    let inputs = decision.record().inputs.as_deref().unwrap();
+    let clock: Arc<dyn Clock> = time;
+    let cheapest = inputs.decide_by(policy(Strategy::Cost), &clock, 0).unwrap();
+    assert_eq!(cheapest.selected.as_deref(), Some("c1"));
+    assert_eq!(cheapest.policy.as_ref(), "cost");
+    let price = |id: &str| {
+        inputs
+            .candidate(id)?
+            .model
+            .as_ref()?
+            .price
+            .as_ref()?
+            .cost(&Usage::new(1_000_000, 0))
+    };
+    assert_eq!((price("c0").unwrap().pico_usd, price("c2")), (9_000, None));
+}
