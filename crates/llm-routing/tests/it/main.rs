@@ -7,4 +7,5 @@ mod readme;
 mod record;
 mod reference;
 mod replay;
+mod tour;
 mod walk;
