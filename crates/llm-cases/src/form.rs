@@ -11,6 +11,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     ChatCompletions,
+    /// OpenAI's other one.
+    Responses,
     /// Anthropic's.
     Messages,
     /// Google's.
@@ -24,6 +26,7 @@ impl Form {
     pub(crate) fn of(dialect: &str, what: &str) -> Result<Form, Fault> {
         match dialect {
             "openai" | "azure" | "groq" | "deepseek" | "kimi" | "mistral" => Ok(Form::ChatCompletions),
+            "openai-responses" => Ok(Form::Responses),
             "anthropic" => Ok(Form::Messages),
             "gemini" => Ok(Form::GenerateContent),
             "ollama" => Ok(Form::Ollama),
@@ -37,7 +40,9 @@ impl Form {
     /// What a stream calls itself.
     pub(crate) fn stream_type(self) -> &'static str {
         match self {
-            Form::ChatCompletions | Form::Messages | Form::GenerateContent => "text/event-stream",
+            Form::ChatCompletions | Form::Responses | Form::Messages | Form::GenerateContent => {
+                "text/event-stream"
+            }
             Form::Ollama => "application/x-ndjson",
         }
     }

@@ -22,11 +22,12 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     supported(case.wire, &case.input)?;
     match case.wire {
         Wire::OpenAiChatSse
+        | Wire::OpenAiResponsesSse
         | Wire::AnthropicSse
         | Wire::GeminiSse
         | Wire::GeminiArrayStream
         | Wire::OllamaNdjson => stream::run(case),
-        Wire::OpenAiChatJson | Wire::AnthropicJson => plain::run(case),
+        Wire::OpenAiChatJson | Wire::OpenAiResponsesJson | Wire::AnthropicJson => plain::run(case),
         Wire::HttpError => http_error::run(case),
         Wire::RequestTranslation => translation::run(case),
         Wire::StreamTranslation => stream_translation::run(case),
@@ -42,6 +43,8 @@ pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
     match wire {
         Wire::OpenAiChatSse
         | Wire::OpenAiChatJson
+        | Wire::OpenAiResponsesSse
+        | Wire::OpenAiResponsesJson
         | Wire::AnthropicSse
         | Wire::AnthropicJson
         | Wire::GeminiSse

@@ -4,6 +4,7 @@ mod chat_completions;
 mod generate_content;
 mod messages;
 mod ollama;
+mod responses;
 
 use crate::answer;
 use crate::case::{Fault, Fields, list, text};
@@ -103,6 +104,7 @@ impl Scripted {
             Content::Ok(good) if stream => {
                 let payloads = match form {
                     Form::ChatCompletions => chat_completions::chunks(good),
+                    Form::Responses => responses::events(good),
                     Form::Messages => messages::events(good),
                     Form::GenerateContent => vec![generate_content::body(good)],
                     Form::Ollama => ollama::lines(good),
@@ -112,6 +114,7 @@ impl Scripted {
             Content::Ok(good) => {
                 let body = match form {
                     Form::ChatCompletions => chat_completions::body(good),
+                    Form::Responses => responses::body(good),
                     Form::Messages => messages::body(good),
                     Form::GenerateContent => generate_content::body(good),
                     Form::Ollama => ollama::body(good),
@@ -156,6 +159,7 @@ fn given(fields: &mut Fields<'_>) -> Result<Answer, Fault> {
 fn events(form: Form, payloads: &[Value], end: Option<End>) -> Answer {
     let (event, end_mark): (fn(&Value) -> String, &str) = match form {
         Form::ChatCompletions => (chat_completions::event, chat_completions::END_MARK),
+        Form::Responses => (responses::event, responses::END_MARK),
         Form::Messages => (messages::event, messages::END_MARK),
         Form::GenerateContent => (generate_content::event, generate_content::END_MARK),
         Form::Ollama => (ollama::line, ollama::END_MARK),

@@ -10,7 +10,7 @@ use llm_core::{
 use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
 use llm_driver_gemini::{GeminiConfig, GeminiDriver};
 use llm_driver_ollama::{OllamaConfig, OllamaDriver};
-use llm_driver_openai::{OpenAiConfig, OpenAiDriver};
+use llm_driver_openai::{ApiChoice, OpenAiConfig, OpenAiDriver};
 use llm_driver_testkit::{Answer, ScriptedTransport, TestClock};
 use llm_http::Transport;
 use serde_json::Value;
@@ -136,7 +136,7 @@ impl Subject {
     ) -> Option<(&'static str, Value)> {
         let (key, place) = match self.form {
             // what its hosts want back is told piece by piece, not as whole messages
-            Form::ChatCompletions | Form::Ollama => return None,
+            Form::ChatCompletions | Form::Responses | Form::Ollama => return None,
             Form::Messages => ("blocks", "/messages/1/content"),
             Form::GenerateContent => ("parts", "/contents/1/parts"),
         };
@@ -165,15 +165,23 @@ impl Subject {
 /// The driver of a form.
 fn driver(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Arc<dyn ChatDriver>, Error> {
     Ok(match form {
-        Form::ChatCompletions => Arc::new(openai_driver(setup, transport)?),
+        Form::ChatCompletions => Arc::new(openai_driver(setup, transport, ApiChoice::ChatCompletions)?),
+        Form::Responses => {
+            no_think_tags(setup)?;
+            Arc::new(openai_driver(setup, transport, ApiChoice::Responses)?)
+        }
         Form::Messages => Arc::new(claude_driver(setup, transport)?),
         Form::GenerateContent => Arc::new(gemini_driver(setup, transport)?),
         Form::Ollama => Arc::new(ollama_driver(setup, transport)?),
     })
 }
 
-fn openai_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<OpenAiDriver, Error> {
-    let mut config = OpenAiConfig::compatible(BASE_URL);
+fn openai_driver(
+    setup: &Setup,
+    transport: Arc<dyn Transport>,
+    api: ApiChoice,
+) -> Result<OpenAiDriver, Error> {
+    let mut config = OpenAiConfig::compatible(BASE_URL).with_api(api);
     config.extract_think_tags = setup.extract_think_tags;
     if let Some(price) = &setup.price {
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));

@@ -27,6 +27,7 @@ pub(crate) const KINDS: &[&str] = &[
 /// Whose form a case is in. `openai` is also every compatible server without a name of its own.
 pub(crate) const DIALECTS: &[&str] = &[
     "openai",
+    "openai-responses",
     "azure",
     "groq",
     "deepseek",
@@ -70,6 +71,8 @@ macro_rules! wires {
 wires! {
     OpenAiChatSse = "openai-chat-sse", Some("openai");
     OpenAiChatJson = "openai-chat-json", Some("openai");
+    OpenAiResponsesSse = "openai-responses-sse", Some("openai-responses");
+    OpenAiResponsesJson = "openai-responses-json", Some("openai-responses");
     AnthropicSse = "anthropic-sse", Some("anthropic");
     AnthropicJson = "anthropic-json", Some("anthropic");
     GeminiSse = "gemini-sse", Some("gemini");

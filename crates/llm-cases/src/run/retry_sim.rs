@@ -183,7 +183,7 @@ fn asked(form: Form, request: &Value, at: &str) -> Result<(ChatRequest, bool), F
             messages::decode_request(body.as_bytes()).map(|decoded| (decoded.request, decoded.stream))
         }
         // Nothing reads these yet.
-        Form::GenerateContent | Form::Ollama => {
+        Form::Responses | Form::GenerateContent | Form::Ollama => {
             return Err(Fault::unsupported(format!("requests in the form {form:?} yet")));
         }
     };

@@ -46,7 +46,7 @@ impl Encoder {
                 let options = generate_content::EncodeOptions::new("resp-t1", MODEL);
                 Encoder::GenerateContent(generate_content::StreamEncoder::new(options))
             }
-            Form::GenerateContent | Form::Ollama => {
+            Form::Responses | Form::GenerateContent | Form::Ollama => {
                 return Err(Fault::unsupported(format!("callers who speak {form:?} yet")));
             }
         })
