@@ -1,8 +1,17 @@
-//! What a wire format offers to whoever carries its bytes: turning an answer into events or a response, and an
-//! error's body into an [`Error`]. Pure: bytes in, neutral data out.
+//! What a wire format offers to whoever carries its bytes: writing a request ([`ChatFormat`]), turning an answer into
+//! events or a response ([`ChatCodec`]), and an error's body into an [`Error`]. Pure: neutral data in, bytes out, and
+//! the way back.
 //!
 //! The formats themselves are elsewhere. The traits stand here so that a format need not know who carries its
 //! bytes, and a transport need not know whose bytes it carries.
+
+mod format;
+mod model_list;
+mod path;
+
+pub use format::{ChatFormat, EncodedCall, EncodedPost};
+pub use model_list::parse_model_list;
+pub use path::{path_segment, percent_encode};
 
 use crate::chat::{ChatResponse, ResponseMeta};
 use crate::error::{Error, Phase, Result};

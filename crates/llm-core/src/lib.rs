@@ -33,7 +33,7 @@ pub use chat::{
     Warning, WarningKind,
 };
 pub use clock::Clock;
-pub use codec::{AnswerDecoder, ChatCodec, Framing};
+pub use codec::{AnswerDecoder, ChatCodec, ChatFormat, EncodedCall, EncodedPost, Framing};
 pub use context::{CallContext, RawRequest, WireFormatId};
 pub use driver::{
     ChatDriver, ChatDriverExt, Driver, DriverId, DriverInfo, ModelCatalog, Stack, TokenCounter, VendorId,

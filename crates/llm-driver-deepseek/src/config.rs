@@ -27,7 +27,8 @@ pub enum DeepSeek {}
 impl HostedVendor for DeepSeek {
     const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.deepseek.com")
         .with_domains(&["api.deepseek.com"])
-        .with_variables(&["DEEPSEEK_API_KEY"], "DEEPSEEK_BASE_URL");
+        .with_variables(&["DEEPSEEK_API_KEY"], "DEEPSEEK_BASE_URL")
+        .with_think_tags();
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub(crate) fn dialect_of(config: &DeepSeekConfig) -> Dialect {
         dialect = dialect.with_deepseek_beta();
     }
     dialect.vendor = config.vendor.clone();
+    dialect.extract_think_tags = config.extract_think_tags;
     dialect
 }
 

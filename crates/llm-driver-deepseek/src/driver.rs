@@ -1,145 +1,37 @@
-//! The driver: the only file of this crate that waits for anything.
+//! The driver: what is put together from this crate's parts. Everything that waits is [`HostDriver`]'s.
 
-use crate::config::DeepSeekConfig;
+use crate::config::{DeepSeek, DeepSeekConfig};
 use crate::dialect::{dialect_of, usual_base_url};
 use crate::models::models;
-use llm_core::driver::CatalogModel;
-use llm_core::{
-    Availability, CallContext, ChatDriver, ChatRequest, ChatResponse, ChatStream, Driver, DriverInfo,
-    HealthStatus, ModelCatalog, ModelId, ModelTable, ResolvedModel, Result, async_trait,
-};
-use llm_http::{ChatCall, EncodedChat, ReqwestTransport, Transport, VendorApi, parse_model_list};
-use llm_wire::chat_completions::{ChatCompletionsCodec, Dialect, decode_error, encode_request};
-use std::sync::Arc;
+use llm_core::Result;
+use llm_http::{ChatVendor, HostDriver, HostParts};
+use llm_wire::chat_completions::Dialect;
 
 /// Speaks with DeepSeek. One value serves any number of calls at once.
 ///
 /// It does not retry, cache or log: layers do. See the [crate's page](crate) for an example.
-#[derive(Debug)]
-pub struct DeepSeekDriver {
-    info: DriverInfo,
-    api: VendorApi,
-    /// The usual endpoint, which has the list of models: the same, unless `api` is the beta endpoint.
-    lists: VendorApi,
-    dialect: Dialect,
-    models: ModelTable,
-}
+///
+/// ```
+/// use llm_driver_deepseek::{DeepSeekConfig, DeepSeekDriver};
+/// let driver = DeepSeekDriver::new(DeepSeekConfig::new("an invented key"))?;
+/// # Ok::<(), llm_core::Error>(())
+/// ```
+pub type DeepSeekDriver = HostDriver<DeepSeek>;
 
-impl DeepSeekDriver {
-    /// A driver on the transport that all drivers of the process share. Does no I/O.
-    ///
-    /// ```
-    /// use llm_driver_deepseek::{DeepSeekConfig, DeepSeekDriver};
-    /// let driver = DeepSeekDriver::new(DeepSeekConfig::new("an invented key"))?;
-    /// # Ok::<(), llm_core::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `Config`, when something in the configuration cannot be used: no key, a base URL that is none, a header that
-    /// cannot be sent.
-    pub fn new(config: DeepSeekConfig) -> Result<Self> {
-        DeepSeekDriver::with_transport(config, ReqwestTransport::shared()?)
-    }
+impl ChatVendor for DeepSeek {
+    type Format = Dialect;
 
-    /// A driver on a transport of your own.
-    ///
-    /// # Errors
-    /// `Config`, as [`DeepSeekDriver::new`].
-    pub fn with_transport(config: DeepSeekConfig, transport: Arc<dyn Transport>) -> Result<Self> {
+    const NAME: &'static str = "DeepSeek";
+
+    /// The beta endpoint has no list of models: that is asked for at the usual one.
+    fn parts(config: DeepSeekConfig) -> Result<HostParts<DeepSeek>> {
         let dialect = dialect_of(&config);
-        let usual = usual_base_url(&config.base_url).map(str::to_owned);
-        let lists = usual.map_or_else(|| config.clone(), |url| config.clone().with_base_url(url));
-        Ok(DeepSeekDriver {
-            info: config.info("DeepSeek"),
-            models: models(&config, &dialect)?,
-            api: config.api(transport.clone())?,
-            lists: lists.api(transport)?,
-            dialect,
+        let models = models(&config, &dialect)?;
+        let usual = usual_base_url(&config.base_url).map(|url| config.clone().with_base_url(url));
+        let parts = HostParts::new(config, dialect, models);
+        Ok(match usual {
+            Some(usual) => parts.with_lists(usual),
+            None => parts,
         })
-    }
-
-    /// A driver of the environment's configuration: see [`DeepSeekConfig`] for the variables.
-    ///
-    /// # Errors
-    /// `Config`, when there is no key, and as [`DeepSeekDriver::new`].
-    pub fn from_env() -> Result<Self> {
-        DeepSeekDriver::new(DeepSeekConfig::from_env()?)
-    }
-
-    fn call<'c>(&'c self, cx: &'c CallContext, request: &'c ChatRequest) -> Result<ChatCall<'c>> {
-        let model = self.resolve(request.model.as_ref())?;
-        Ok(ChatCall::new(&self.api, cx, request, model))
-    }
-
-    fn encode(&self, request: &ChatRequest, model: &ResolvedModel, stream: bool) -> Result<EncodedChat> {
-        let encoded = encode_request(&self.dialect, model, request, stream)?;
-        let http = self.api.post_json("/chat/completions", encoded.body)?;
-        let codec = ChatCompletionsCodec::new(&self.dialect, request);
-        Ok(EncodedChat::new(http, codec).with_warnings(encoded.warnings))
-    }
-}
-
-#[async_trait]
-impl ChatDriver for DeepSeekDriver {
-    fn info(&self) -> &DriverInfo {
-        &self.info
-    }
-
-    fn resolve(&self, model: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
-        let resolved = self.models.resolve(model);
-        resolved.map_err(|error| self.api.identify(error, model))
-    }
-
-    fn availability(&self, _: &ModelId) -> Availability {
-        Availability::Available
-    }
-
-    async fn health(&self, cx: &CallContext) -> HealthStatus {
-        self.lists.probe(cx, "/models").await
-    }
-
-    async fn chat(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatResponse> {
-        let call = self.call(cx, request)?;
-        call.plain(|model, stream| self.encode(request, model, stream))
-            .await
-    }
-
-    async fn chat_stream(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatStream> {
-        let call = self.call(cx, request)?;
-        call.stream(|model, stream| self.encode(request, model, stream))
-            .await
-    }
-}
-
-impl Driver for DeepSeekDriver {
-    fn info(&self) -> &DriverInfo {
-        &self.info
-    }
-
-    fn as_chat(self: Arc<Self>) -> Option<Arc<dyn ChatDriver>> {
-        Some(self)
-    }
-
-    fn as_catalog(self: Arc<Self>) -> Option<Arc<dyn ModelCatalog>> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl ModelCatalog for DeepSeekDriver {
-    fn known(&self) -> Vec<Arc<ResolvedModel>> {
-        self.models.known()
-    }
-
-    async fn list(&self, cx: &CallContext) -> Result<Vec<CatalogModel>> {
-        let decode_error = |status, body: &[u8]| decode_error(&self.dialect, Some(status), body);
-        let read = |body: &[u8]| parse_model_list(body, "data", "id");
-        self.lists.list_models(cx, "/models", decode_error, read).await
-    }
-
-    async fn refresh(&self, cx: &CallContext) -> Result<()> {
-        let listed = self.list(cx).await?;
-        self.models.remember(listed.into_iter().map(|model| model.id));
-        Ok(())
     }
 }

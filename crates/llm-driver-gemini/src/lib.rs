@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
-mod codec;
 mod config;
 mod dialect;
 mod driver;

@@ -23,7 +23,8 @@ pub enum Groq {}
 impl HostedVendor for Groq {
     const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.groq.com/openai/v1")
         .with_domains(&["api.groq.com"])
-        .with_variables(&["GROQ_API_KEY"], "GROQ_BASE_URL");
+        .with_variables(&["GROQ_API_KEY"], "GROQ_BASE_URL")
+        .with_think_tags();
 }
 
 #[cfg(test)]

@@ -8,5 +8,6 @@ use llm_wire::chat_completions::Dialect;
 pub(crate) fn dialect_of(config: &GroqConfig) -> Dialect {
     let mut dialect = Dialect::groq();
     dialect.vendor = config.vendor.clone();
+    dialect.extract_think_tags = config.extract_think_tags;
     dialect
 }

@@ -28,7 +28,8 @@ pub enum Kimi {}
 impl HostedVendor for Kimi {
     const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.moonshot.ai/v1")
         .with_domains(&["api.moonshot.ai", "api.moonshot.cn"])
-        .with_variables(&["MOONSHOT_API_KEY", "KIMI_API_KEY"], "MOONSHOT_BASE_URL");
+        .with_variables(&["MOONSHOT_API_KEY", "KIMI_API_KEY"], "MOONSHOT_BASE_URL")
+        .with_think_tags();
 }
 
 #[cfg(test)]

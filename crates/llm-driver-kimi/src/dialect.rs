@@ -8,5 +8,6 @@ use llm_wire::chat_completions::Dialect;
 pub(crate) fn dialect_of(config: &KimiConfig) -> Dialect {
     let mut dialect = Dialect::kimi();
     dialect.vendor = config.vendor.clone();
+    dialect.extract_think_tags = config.extract_think_tags;
     dialect
 }

@@ -6,7 +6,6 @@ mod dialect;
 mod driver;
 mod models;
 mod options;
-mod tokens;
 
 use llm_core::{BuildContext, Driver, DriverId, Registry, Result, VendorId};
 use serde_json::Value;

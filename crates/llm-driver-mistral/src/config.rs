@@ -23,7 +23,8 @@ pub enum Mistral {}
 impl HostedVendor for Mistral {
     const HOST: VendorHost = VendorHost::new(DRIVER_ID, VENDOR, "https://api.mistral.ai/v1")
         .with_domains(&["api.mistral.ai", "api.eu.mistral.ai", "api.us.mistral.ai"])
-        .with_variables(&["MISTRAL_API_KEY"], "MISTRAL_BASE_URL");
+        .with_variables(&["MISTRAL_API_KEY"], "MISTRAL_BASE_URL")
+        .with_think_tags();
 }
 
 #[cfg(test)]

@@ -8,5 +8,6 @@ use llm_wire::chat_completions::Dialect;
 pub(crate) fn dialect_of(config: &MistralConfig) -> Dialect {
     let mut dialect = Dialect::mistral();
     dialect.vendor = config.vendor.clone();
+    dialect.extract_think_tags = config.extract_think_tags;
     dialect
 }

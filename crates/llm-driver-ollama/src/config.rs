@@ -17,7 +17,8 @@ impl HostedVendor for OllamaHost {
             VendorId::from_static("ollama"),
             "http://127.0.0.1:11434",
         )
-        .with_variables(&["OLLAMA_API_KEY"], "OLLAMA_HOST");
+        .with_variables(&["OLLAMA_API_KEY"], "OLLAMA_HOST")
+        .with_think_tags();
 }
 
 /// What an [`OllamaDriver`](crate::OllamaDriver) is set up with. `base_url` takes every form that `OLLAMA_HOST` has.

@@ -7,5 +7,6 @@ use llm_wire::ollama::Dialect;
 pub(crate) fn dialect_of(config: &OllamaConfig) -> Dialect {
     let mut dialect = Dialect::ollama();
     dialect.vendor = config.vendor.clone();
+    dialect.extract_think_tags = config.extract_think_tags;
     dialect
 }

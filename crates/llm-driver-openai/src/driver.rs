@@ -227,7 +227,7 @@ impl ModelCatalog for OpenAiDriver {
 
     async fn refresh(&self, cx: &CallContext) -> Result<()> {
         let listed = self.list(cx).await?;
-        self.models.remember(listed.into_iter().map(|model| model.id));
+        self.models.remember(listed);
         Ok(())
     }
 }

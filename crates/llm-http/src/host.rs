@@ -2,10 +2,12 @@
 //! up with, and what that gives them.
 
 mod config;
+mod driver;
 #[cfg(test)]
 mod tests;
 
 pub use config::HostConfig;
+pub use driver::{ChatVendor, HostDriver, HostParts};
 
 use crate::api::VendorApi;
 use crate::credential::{AuthScheme, Credential};
@@ -67,6 +69,8 @@ pub struct VendorHost {
     pub version_path: Option<&'static str>,
     /// The header of the vendor's own that takes the key. Absent: it is sent as `Authorization: Bearer`.
     pub key_header: Option<&'static str>,
+    /// Can hosts of the format leave thoughts between `<think>` tags in the text?
+    pub think_tags: bool,
 }
 
 impl VendorHost {
@@ -81,6 +85,7 @@ impl VendorHost {
             base_url_variable: "",
             version_path: None,
             key_header: None,
+            think_tags: false,
         }
     }
 
@@ -106,6 +111,12 @@ impl VendorHost {
     /// The header that takes the key.
     pub const fn with_key_header(mut self, name: &'static str) -> Self {
         self.key_header = Some(name);
+        self
+    }
+
+    /// Hosts of the format can leave thoughts between `<think>` tags in the text, and the driver can split them off.
+    pub const fn with_think_tags(mut self) -> Self {
+        self.think_tags = true;
         self
     }
 
@@ -147,6 +158,11 @@ impl<V: HostedVendor> HostConfig<V> {
     /// `Config`, when something cannot be used: no key for the vendor's own host, a base URL that is none, a header
     /// that cannot be sent.
     pub fn api(&self, transport: Arc<dyn Transport>) -> Result<VendorApi> {
+        if self.extract_think_tags && !V::HOST.think_tags {
+            let message =
+                "`extract_think_tags` has no use here: this format has a place of its own for thoughts";
+            return Err(Error::new(ErrorKind::Config, message));
+        }
         let mut api = VendorApi::new(self.id.clone(), &self.base_url, transport)?
             .with_credential(self.credential()?)?
             .with_limits(self.limits);

@@ -64,7 +64,7 @@ pub fn scrub(text: &str, secrets: &[&str]) -> String {
     let mut spans = Vec::new();
     for secret in secrets.iter().filter(|secret| secret.len() >= SECRET_MIN) {
         spans.extend(occurrences(text, secret));
-        let encoded = crate::url::encode(secret);
+        let encoded = llm_core::codec::percent_encode(secret);
         if encoded != *secret {
             spans.extend(occurrences(text, &encoded));
         }

@@ -1,8 +1,8 @@
 //! A request to send, and how it shows itself in logs.
 
-use crate::url::encode;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use llm_core::codec::percent_encode;
 use llm_core::{Error, ErrorKind, Result};
 use std::fmt;
 
@@ -82,7 +82,7 @@ impl HttpRequest {
     /// ```
     #[must_use]
     pub fn with_query(mut self, name: &str, value: &str) -> Self {
-        let parameter = format!("{}={}", encode(name), encode(value));
+        let parameter = format!("{}={}", percent_encode(name), percent_encode(value));
         self.url = crate::url::with_query(&self.url, &parameter);
         self
     }

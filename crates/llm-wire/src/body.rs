@@ -1,8 +1,10 @@
 //! The fields of a request's body, in the order they are written.
 
-use llm_core::{ChatRequest, ContentPart, MediaSource};
+use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, MediaSource, Result};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The fields of a body; `F` is what the fields of a format may hold. It is written straight from here, no tree is
 /// built.
@@ -87,4 +89,14 @@ fn source_length(source: &MediaSource) -> usize {
         MediaSource::Base64 { data, .. } => data.len(),
         _ => 128,
     }
+}
+/// The body with those of its fields alone whose names are wanted, their text as it was written.
+pub(crate) fn with_fields(body: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Vec<u8>> {
+    let fields = serde_json::from_slice::<BTreeMap<String, &RawValue>>(body).and_then(|mut fields| {
+        fields.retain(|name, _| wanted(name));
+        serde_json::to_vec(&fields)
+    });
+    fields.map_err(|error| {
+        Error::new(ErrorKind::Internal, "the request to be counted cannot be written").with_source(error)
+    })
 }

@@ -13,6 +13,7 @@ mod encode_error;
 mod encode_request;
 mod encode_response;
 mod encode_stream;
+mod format;
 mod request_types;
 mod types;
 

@@ -35,7 +35,7 @@ pub(crate) fn decode_failure(status: Option<u16>, body: &[u8]) -> Error {
     }
     let facts = error.vendor_mut();
     facts.status = status;
-    facts.code = said.codes.into_iter().next();
+    facts.code = said.codes.into_iter().find(|code| is_code(code));
     facts.param = said.param;
     facts.request_id = said.request_id;
     facts.body = Some(Bytes::copy_from_slice(&body[..body.len().min(LONGEST_BODY)]));
@@ -211,6 +211,12 @@ fn said_under(value: &Value) -> Option<&Value> {
         Value::Object(_) | Value::Array(_) => Some(value),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
+}
+
+/// A code is a word. What is more than that may be what the caller wrote, which no error repeats.
+pub(crate) fn is_code(text: &str) -> bool {
+    let in_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte);
+    !text.is_empty() && text.bytes().all(in_word)
 }
 
 fn word(value: &Value) -> Option<String> {

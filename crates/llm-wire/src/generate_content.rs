@@ -7,6 +7,7 @@
 //! Source: `gemini.md` of the project's wire notes, state of 2026-11-29 (client package 3.6).
 
 mod body;
+mod codec;
 mod decode_error;
 mod decode_response;
 mod decode_stream;
@@ -14,6 +15,7 @@ pub mod dialect;
 mod encode_request;
 mod encode_stream;
 mod finish;
+mod format;
 mod request_types;
 mod types;
 
@@ -21,6 +23,7 @@ use llm_core::WireFormatId;
 
 pub use crate::decode_options::DecodeOptions;
 pub use body::BodyDecoder;
+pub use codec::GenerateContentCodec;
 pub use decode_error::decode_error;
 pub use decode_response::decode_response;
 pub use decode_stream::StreamDecoder;

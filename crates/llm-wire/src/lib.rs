@@ -11,6 +11,7 @@ pub mod responses;
 mod bag;
 mod body;
 mod call_ids;
+mod codec;
 mod decode_options;
 mod failure;
 mod fault;
@@ -20,6 +21,7 @@ mod lenient;
 mod option_key;
 mod retry_hint;
 mod think;
+mod token_count;
 mod tool_names;
 
 pub use decode_options::DecodeOptions;

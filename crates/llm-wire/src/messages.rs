@@ -3,6 +3,7 @@
 //! Sources: `anthropic.md` of the project's wire notes (and `bedrock.md`, "InvokeModel"), state of 2026-11-29 (client
 //! package 2.14).
 
+mod codec;
 mod decode_error;
 mod decode_request;
 mod decode_response;
@@ -12,12 +13,14 @@ mod encode_error;
 mod encode_request;
 mod encode_response;
 mod encode_stream;
+mod format;
 mod request_types;
 mod types;
 
 use llm_core::{VendorId, WireFormatId};
 
 pub use crate::decode_options::DecodeOptions;
+pub use codec::MessagesCodec;
 pub use decode_error::decode_error;
 pub use decode_request::{DecodedRequest, decode_count_request, decode_invoke_request, decode_request};
 pub use decode_response::decode_response;

@@ -7,11 +7,13 @@
 //! Source: `ollama.md` of the project's wire notes, state of 2026-11-29 (client package 0.6, server source of August
 //! 2026).
 
+mod codec;
 mod decode_error;
 mod decode_response;
 mod decode_stream;
 pub mod dialect;
 mod encode_request;
+mod format;
 mod moment;
 mod request_types;
 mod types;
@@ -19,6 +21,7 @@ mod types;
 use llm_core::WireFormatId;
 
 pub use crate::decode_options::DecodeOptions;
+pub use codec::OllamaCodec;
 pub use decode_error::decode_error;
 pub use decode_response::decode_response;
 pub use decode_stream::StreamDecoder;

@@ -2,7 +2,7 @@
 
 use crate::context::CallContext;
 use crate::error::Result;
-use crate::model::{ModelId, ResolvedModel};
+use crate::model::{ModelEntry, ModelId, ResolvedModel};
 use async_trait::async_trait;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub trait ModelCatalog: Debug + Send + Sync + 'static {
 }
 
 /// A model as the vendor lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CatalogModel {
     /// Its name.
@@ -36,6 +36,8 @@ pub struct CatalogModel {
     pub created: Option<u64>,
     /// Who made it, in the vendor's word.
     pub owned_by: Option<String>,
+    /// What the host says of it; empty where it only names it.
+    pub facts: ModelEntry,
 }
 
 impl CatalogModel {
@@ -45,6 +47,14 @@ impl CatalogModel {
             id,
             created: None,
             owned_by: None,
+            facts: ModelEntry::default(),
         }
+    }
+
+    /// What the host says of it.
+    #[must_use]
+    pub fn with_facts(mut self, facts: ModelEntry) -> Self {
+        self.facts = facts;
+        self
     }
 }

@@ -1,7 +1,7 @@
 //! What the caller adds to the shipped facts of a model.
 
 use super::{Knob, ModelLimits, ResolvedModel};
-use crate::capability::Capability;
+use crate::capability::{Capability, Support};
 use crate::chat::ReasoningEffort;
 use crate::price::{Price, PriceTier, Rates};
 use serde::{Deserialize, Deserializer};
@@ -95,6 +95,31 @@ impl ModelEntry {
         model.rejects = self.rejects.clone().unwrap_or(model.rejects);
         model.ignores = self.ignores.clone().unwrap_or(model.ignores);
         model.deprecated_on = self.deprecated_on.clone().or(model.deprecated_on);
+        model.known = true;
+        model
+    }
+
+    /// Fills in what is not known otherwise.
+    #[must_use]
+    pub fn underlay(&self, mut model: ResolvedModel) -> ResolvedModel {
+        let limits = &mut model.limits;
+        limits.context_window = limits.context_window.or(self.context_window);
+        limits.max_input = limits.max_input.or(self.max_input);
+        limits.max_output = limits.max_output.or(self.max_output);
+        model.price = model.price.or_else(|| self.price.clone());
+        for (capability, there) in &self.capabilities {
+            if model.capabilities.support(*capability) == Support::Unknown {
+                model.capabilities = model.capabilities.with(*capability, *there);
+            }
+        }
+        model.efforts = model.efforts.or_else(|| self.efforts.clone());
+        if model.rejects.is_empty() {
+            model.rejects = self.rejects.clone().unwrap_or_default();
+        }
+        if model.ignores.is_empty() {
+            model.ignores = self.ignores.clone().unwrap_or_default();
+        }
+        model.deprecated_on = model.deprecated_on.or_else(|| self.deprecated_on.clone());
         model.known = true;
         model
     }

@@ -4,10 +4,11 @@
 use super::nearest::nearest;
 use super::{ModelEntry, ModelId, ResolvedModel};
 use crate::capability::{Capabilities, Capability};
+use crate::driver::CatalogModel;
 use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// What happens to a model that is not known.
@@ -45,8 +46,10 @@ pub struct ModelTable {
     unknown: UnknownModels,
     /// What may stand before a name.
     prefixes: Vec<String>,
-    /// The names that the host listed at the last refresh.
-    listed: RwLock<Arc<BTreeSet<ModelId>>>,
+    /// What the driver itself knows of a model that has no entry.
+    unseen: fn(ResolvedModel) -> ResolvedModel,
+    /// What the host listed at the last refresh.
+    listed: RwLock<Arc<BTreeMap<ModelId, Arc<ResolvedModel>>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -64,6 +67,7 @@ impl ModelTable {
             default: None,
             unknown,
             prefixes: Vec::new(),
+            unseen: |model| model,
             listed: RwLock::default(),
         }
     }
@@ -77,6 +81,13 @@ impl ModelTable {
     /// The model of requests that name none. It is resolved like any other name.
     pub fn with_default(mut self, model: Option<ModelId>) -> Self {
         self.default = model;
+        self
+    }
+
+    /// What the driver itself knows of a model that nobody stated facts of: one that is listed, a moving alias, or
+    /// passed on as it is.
+    pub fn with_unseen(mut self, facts: fn(ResolvedModel) -> ResolvedModel) -> Self {
+        self.unseen = facts;
         self
     }
 
@@ -143,28 +154,24 @@ impl ModelTable {
             return Ok(Arc::new(model.with_requested(Some(name.clone()))));
         }
         if self.unknown == UnknownModels::Allow {
-            let model = unseen(name.clone());
-            return Ok(Arc::new(model.with_requested(Some(name.clone()))));
+            return Ok(Arc::new(self.unseen(name)));
         }
         Err(self.unknown_model(name))
     }
 
     fn find(&self, name: &ModelId) -> Result<Option<Arc<ResolvedModel>>> {
-        match self.entries.get(name) {
-            Some(Entry::Usable(model)) => return Ok(Some(model.clone())),
-            Some(Entry::Refused(why)) => {
-                let error = Error::new(ErrorKind::Unsupported, format!("the model {name} {why}"));
-                return Err(about(error, name));
-            }
-            None => {}
+        let entry = self.entries.get(name);
+        if let Some(Entry::Refused(why)) = entry {
+            let error = Error::new(ErrorKind::Unsupported, format!("the model {name} {why}"));
+            return Err(about(error, name));
         }
-        let listed = self.listed().contains(name);
-        if !listed && !self.is_moving_alias(name) {
-            return Ok(None);
+        if let Some(listed) = self.listed().get(name) {
+            return Ok(Some(listed.clone()));
         }
-        let mut model = unseen(name.clone()).with_requested(Some(name.clone()));
-        model.known = listed;
-        Ok(Some(Arc::new(model)))
+        if let Some(Entry::Usable(model)) = entry {
+            return Ok(Some(model.clone()));
+        }
+        Ok(self.is_moving_alias(name).then(|| Arc::new(self.unseen(name))))
     }
 
     /// `gpt-5-latest` and the like: what it stands for changes, so nothing is known of it but that it is one.
@@ -206,14 +213,28 @@ impl ModelTable {
         entries.collect()
     }
 
-    /// Keeps the names of the host's own list, in place of those of an earlier one.
-    pub fn remember(&self, names: impl IntoIterator<Item = ModelId>) {
-        let names = Arc::new(names.into_iter().collect());
-        *self.listed.write().unwrap_or_else(PoisonError::into_inner) = names;
+    /// Keeps the host's own list, in place of an earlier one. What it says of a model fills in what the shipped catalogue
+    /// and the caller leave open; refused models stay refused.
+    pub fn remember(&self, listed: impl IntoIterator<Item = CatalogModel>) {
+        let resolved = listed.into_iter().map(|listed| {
+            let model = match self.entries.get(&listed.id) {
+                Some(Entry::Usable(known)) => listed.facts.underlay(ResolvedModel::clone(known)),
+                _ => listed.facts.overlay(self.unseen(&listed.id)),
+            };
+            (listed.id, Arc::new(model))
+        });
+        let listed = Arc::new(resolved.collect());
+        *self.listed.write().unwrap_or_else(PoisonError::into_inner) = listed;
     }
 
-    fn listed(&self) -> Arc<BTreeSet<ModelId>> {
+    fn listed(&self) -> Arc<BTreeMap<ModelId, Arc<ResolvedModel>>> {
         self.listed.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A model that is passed on unseen: nothing is known of it but that its driver streams, and what else the driver
+    /// knows of any.
+    fn unseen(&self, name: &ModelId) -> ResolvedModel {
+        (self.unseen)(unseen(name.clone())).with_requested(Some(name.clone()))
     }
 }
 
@@ -221,7 +242,7 @@ fn about(mut error: Error, name: &ModelId) -> Error {
     error.vendor_mut().model = Some(name.clone());
     error
 }
-/// A model that is passed on unseen: nothing is known of it but that its driver streams.
+
 fn unseen(id: ModelId) -> ResolvedModel {
     let capabilities = Capabilities::unknown().with(Capability::Streaming, true);
     ResolvedModel::unknown(id).with_capabilities(capabilities)

@@ -6,7 +6,7 @@ use llm_core::{Capability, ErrorKind, ModelEntry, ModelLimits, Support};
 use std::sync::Arc;
 
 fn models(config: &ClaudeConfig) -> ModelTable {
-    super::models(config, &dialect_of(config)).unwrap()
+    super::models(config, &dialect_of(config, Vec::new())).unwrap()
 }
 
 fn anthropic() -> ClaudeConfig {

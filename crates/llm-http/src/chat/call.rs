@@ -33,9 +33,13 @@ pub struct EncodedChat {
 impl EncodedChat {
     /// A request and what reads its answer.
     pub fn new(http: HttpRequest, codec: impl ChatCodec) -> Self {
+        EncodedChat::of(http, Box::new(codec))
+    }
+
+    pub(crate) fn of(http: HttpRequest, codec: Box<dyn ChatCodec>) -> Self {
         EncodedChat {
             http,
-            codec: Box::new(codec),
+            codec,
             warnings: Vec::new(),
             price: None,
         }

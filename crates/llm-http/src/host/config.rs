@@ -37,6 +37,8 @@ pub struct HostConfig<V: HostedVendor> {
     pub models: BTreeMap<ModelId, ModelEntry>,
     /// The header in which the call's idempotency key is sent. Absent: it is not.
     pub idempotency_header: Option<String>,
+    /// Split `<think>` tags at the very start of the text off as reasoning? For hosts of one's own that leave them in.
+    pub extract_think_tags: bool,
     /// How large answers may get.
     pub limits: Limits,
     /// The driver's id in responses, errors and stacks; change it where several hosts are set up.
@@ -63,6 +65,7 @@ impl<V: HostedVendor> Default for HostConfig<V> {
             unknown_models: None,
             models: BTreeMap::new(),
             idempotency_header: None,
+            extract_think_tags: false,
             limits: Limits::default(),
             id: host.driver,
             vendor: host.vendor,
@@ -190,6 +193,13 @@ impl<V: HostedVendor> HostConfig<V> {
     #[must_use]
     pub fn with_idempotency_header(mut self, name: impl Into<String>) -> Self {
         self.idempotency_header = Some(name.into());
+        self
+    }
+
+    /// Split `<think>` tags at the very start of the text off as reasoning?
+    #[must_use]
+    pub fn with_extract_think_tags(mut self, extract: bool) -> Self {
+        self.extract_think_tags = extract;
         self
     }
 

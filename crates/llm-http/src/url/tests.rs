@@ -1,4 +1,5 @@
 use super::*;
+use llm_core::codec::path_segment;
 use proptest::prelude::*;
 
 #[test]

@@ -71,6 +71,8 @@ pub struct Dialect {
     pub max_stop_bytes: usize,
     /// Does it take `seed`, penalties, `top_k`, `user`, `service_tier`?
     pub options: OptionSupport,
+    /// Where the host estimates how many tokens a request has; absent: it cannot be asked.
+    pub token_count_path: Option<&'static str>,
     /// The keys of the vendor's options bag that go into the body as they are.
     pub option_keys: &'static [OptionKey],
     /// Finish reasons that say that the vendor failed, and how.
@@ -139,6 +141,7 @@ impl Dialect {
                 user: Some("safety_identifier"),
                 service_tier: true,
             },
+            token_count_path: None,
             option_keys: OptionKey::OPENAI,
             failures: &[],
             model_rules: ModelRule::OPENAI,

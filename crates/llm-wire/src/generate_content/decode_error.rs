@@ -46,8 +46,8 @@ pub fn decode_error(_dialect: &Dialect, status: Option<u16>, body: &[u8]) -> Err
             .with_retry_after(wait)
             .with_vendor(error.vendor().clone())
     };
-    if let Some(code) = said.code {
-        error.vendor_mut().code = Some(code);
+    if let Some(code) = said.code() {
+        error.vendor_mut().code = Some(code.to_owned());
     }
     error
 }
@@ -55,8 +55,8 @@ pub fn decode_error(_dialect: &Dialect, status: Option<u16>, body: &[u8]) -> Err
 /// What stands among the details.
 #[derive(Default)]
 struct Said {
-    /// The most exact word.
-    code: Option<String>,
+    /// The first reason of a detail.
+    reason: Option<String>,
     /// The word for the status.
     word: Option<String>,
     bad_key: bool,
@@ -81,7 +81,7 @@ impl Said {
         for detail in details.into_iter().flatten() {
             if let Some(reason) = text(detail, "reason") {
                 said.bad_key |= matches!(reason.as_str(), "API_KEY_INVALID" | "API_KEY_EXPIRED");
-                said.code = said.code.or(Some(reason));
+                said.reason = said.reason.or(Some(reason));
             }
             let violations = detail.get("violations").and_then(Value::as_array);
             for violation in violations.into_iter().flatten() {
@@ -95,8 +95,18 @@ impl Said {
         said.bad_key |= ["API key not valid", "API key expired", "API Key not found"]
             .iter()
             .any(|wording| message.contains(wording));
-        said.code = said.code.or_else(|| said.word.clone());
         said
+    }
+
+    /// The most exact word. A reason is one where it is written as Google defines it, in capitals; anything else may be
+    /// what the caller wrote.
+    fn code(&self) -> Option<&str> {
+        let is_constant = |text: &&str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        };
+        let reason = self.reason.as_deref().filter(is_constant);
+        reason.or(self.word.as_deref().filter(is_constant))
     }
 
     /// Is it a limit that a moment's wait helps with?
@@ -142,6 +152,15 @@ mod tests {
         }
         let bare = json!({"code": 400, "message": "API key not valid. Pass a valid one.", "status": "INVALID_ARGUMENT"});
         assert_eq!(read(Some(400), bare).kind(), ErrorKind::Auth);
+    }
+
+    #[test]
+    fn a_reason_in_words_is_no_code() {
+        let detail = json!({"@type": "a.ErrorInfo", "reason": "the prompt says: my secret"});
+        let error = json!({"code": 400, "message": "m", "status": "INVALID_ARGUMENT", "details": [detail]});
+        let code = |error| read(Some(400), error).vendor().code.clone();
+        assert_eq!(code(error).as_deref(), Some("INVALID_ARGUMENT"));
+        assert_eq!(code(json!({"message": "m", "status": "my secret"})), None);
     }
 
     #[test]

@@ -18,6 +18,10 @@ pub struct Dialect {
     /// The version that stands in the body, where a host wants it there; then neither model nor `stream` stand in it,
     /// and betas do.
     pub body_version: Option<&'static str>,
+    /// The version that every request is sent with. Absent: the newest one that takes the request.
+    pub version: Option<&'static str>,
+    /// Names of betas that every request is sent with, before its own.
+    pub betas: Vec<String>,
     /// Are pictures and documents taken by address?
     pub media_urls: bool,
     /// Are pictures and documents taken by the id of an uploaded file?
@@ -48,6 +52,8 @@ impl Dialect {
         Dialect {
             vendor: super::ANTHROPIC,
             body_version: None,
+            version: None,
+            betas: Vec::new(),
             media_urls: true,
             media_files: true,
             service_tiers: &["auto", "standard_only"],

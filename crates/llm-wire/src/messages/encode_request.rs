@@ -18,7 +18,7 @@ mod tools;
 use super::dialect::{Dialect, ModelRule};
 use super::request_types::Body;
 use crate::bag::Bag;
-use crate::body::expected_length;
+use crate::body::{expected_length, with_fields};
 use crate::tool_names::{NameRule, ToolNames};
 use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, ResolvedModel, Result, Warning};
 use serde_json::Value;
@@ -95,36 +95,6 @@ pub fn encode_request(
     request: &ChatRequest,
     stream: bool,
 ) -> Result<EncodedRequest> {
-    let purpose = if stream { Purpose::Stream } else { Purpose::Answer };
-    encode(dialect, model, request, purpose)
-}
-
-/// Encodes a request to count its tokens: the same body without a cap on output.
-///
-/// # Errors
-/// As [`encode_request`].
-pub fn encode_count_request(
-    dialect: &Dialect,
-    model: &ResolvedModel,
-    request: &ChatRequest,
-) -> Result<EncodedRequest> {
-    encode(dialect, model, request, Purpose::Count)
-}
-
-/// What is wanted back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    Answer,
-    Stream,
-    Count,
-}
-
-fn encode(
-    dialect: &Dialect,
-    model: &ResolvedModel,
-    request: &ChatRequest,
-    purpose: Purpose,
-) -> Result<EncodedRequest> {
     let tool_names = ToolNames::new(names(request), NAMES);
     let mut encoding = Encoding {
         dialect,
@@ -137,9 +107,9 @@ fn encode(
         warnings: Vec::new(),
     };
     let bag = Bag::read(&dialect.vendor, dialect.option_keys, &[], request)?;
-    let betas = settings::betas(&bag)?;
-    let body = encoding.body(&bag, purpose)?;
-    let version = encoding.version(&body);
+    let betas = settings::betas(dialect, &bag)?;
+    let body = encoding.body(&bag, stream)?;
+    let version = dialect.version.unwrap_or_else(|| encoding.version(&body));
     let mut bytes = Vec::with_capacity(expected_length(request));
     serde_json::to_writer(&mut bytes, &body).map_err(|error| {
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
@@ -153,6 +123,33 @@ fn encode(
         tool_names,
     })
 }
+
+/// Encodes a request to count its tokens: the same body without what no token of the input depends on (the cap on
+/// output, sampling, stop sequences, who asks, the class of service).
+///
+/// # Errors
+/// As [`encode_request`].
+pub fn encode_count_request(
+    dialect: &Dialect,
+    model: &ResolvedModel,
+    request: &ChatRequest,
+) -> Result<EncodedRequest> {
+    let mut encoded = encode_request(dialect, model, request, false)?;
+    encoded.body = with_fields(&encoded.body, |name| !NOT_COUNTED.contains(&name))?;
+    Ok(encoded)
+}
+
+/// Fields of a request that no token of its input depends on (wire notes, `anthropic.md`, "Counting and models").
+const NOT_COUNTED: [&str; 8] = [
+    "max_tokens",
+    "stream",
+    "stop_sequences",
+    "temperature",
+    "top_p",
+    "top_k",
+    "metadata",
+    "service_tier",
+];
 
 /// Names of tools that the format takes.
 const NAMES: NameRule = NameRule {
@@ -185,19 +182,17 @@ struct Encoding<'a> {
 }
 
 impl<'a> Encoding<'a> {
-    fn body(&mut self, bag: &Bag<'a>, purpose: Purpose) -> Result<Body<'a>> {
+    fn body(&mut self, bag: &Bag<'a>, stream: bool) -> Result<Body<'a>> {
         let mut body = Body::new(bag.patch);
         let in_body = self.dialect.body_version;
         match in_body {
             Some(version) => body.add("anthropic_version", version),
             None => body.add("model", self.model.id.as_str()),
         }
-        let mut cap = self.cap(purpose == Purpose::Stream)?;
+        let mut cap = self.cap(stream)?;
         let thought = self.thinking(bag, &mut cap)?;
         self.keeps_thoughts = thought.on || self.rule.thinking_blocks_when_off;
-        if purpose != Purpose::Count {
-            body.add("max_tokens", cap.tokens);
-        }
+        body.add("max_tokens", cap.tokens);
         let mut conversation = self.conversation()?;
         let mut tools = self.tools(bag, &thought)?;
         self.limit_marks(bag, &mut conversation, &mut tools);
@@ -220,10 +215,10 @@ impl<'a> Encoding<'a> {
         self.sampling(thought.on, &mut body)?;
         self.stop(&mut body)?;
         self.caller(&mut body);
-        if purpose == Purpose::Stream && in_body.is_none() {
+        if stream && in_body.is_none() {
             body.add("stream", true);
         }
-        let betas = settings::betas(bag)?;
+        let betas = settings::betas(self.dialect, bag)?;
         if in_body.is_some() && !betas.is_empty() {
             body.add("anthropic_beta", betas);
         }

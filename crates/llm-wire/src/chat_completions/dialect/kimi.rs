@@ -40,6 +40,7 @@ impl Dialect {
                 ..PartSupport::IMAGES
             },
             parallel_tool_calls: false,
+            token_count_path: Some("/tokenizers/estimate-token-count"),
             json: JsonAnswers {
                 schemas: Schemas::Moonshot,
                 ..JsonAnswers::OPENAI

@@ -4,6 +4,7 @@ use super::Encoding;
 use super::schema::closed_schema;
 use crate::bag::Bag;
 use crate::fault::{invalid, unsupported, wrong_type};
+use crate::messages::Dialect;
 use crate::messages::request_types::{Body, WireMetadata, WireOutputConfig};
 use llm_core::model::Knob;
 use llm_core::{Capability, OutputFormat, Result, Support};
@@ -27,19 +28,24 @@ pub(super) struct Cap {
     pub(super) most: Option<u32>,
 }
 
-/// The names for the `anthropic-beta` header.
-pub(super) fn betas<'a>(bag: &Bag<'a>) -> Result<Vec<&'a str>> {
+/// The names for the `anthropic-beta` header, each once: those of every request, and those of this one.
+pub(super) fn betas<'a>(dialect: &'a Dialect, bag: &Bag<'a>) -> Result<Vec<&'a str>> {
+    let mut names: Vec<_> = dialect.betas.iter().map(String::as_str).collect();
     let list = bag.value("betas").and_then(|list| list.as_array());
-    let names = list.into_iter().flatten().map(|name| match name.as_str() {
-        // a header holds them, joined by commas
-        Some(name)
-            if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',') =>
-        {
-            Ok(name)
+    for name in list.into_iter().flatten() {
+        match name.as_str() {
+            // a header holds them, joined by commas
+            Some(name)
+                if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',') =>
+            {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            _ => return Err(wrong_type("vendor options betas", "a list of names of betas")),
         }
-        _ => Err(wrong_type("vendor options betas", "a list of names of betas")),
-    });
-    names.collect()
+    }
+    Ok(names)
 }
 
 impl<'a> Encoding<'a> {

@@ -357,11 +357,27 @@ fn a_stream_is_asked_for() {
 }
 
 #[test]
-fn tokens_are_counted_without_a_cap() {
-    let request = with_tool(hi()).with_max_output_tokens(9);
+fn tokens_are_counted_without_what_they_do_not_depend_on() {
+    let request = with_tool(hi())
+        .with_max_output_tokens(9)
+        .with_user("u")
+        .with_stop(["x".to_owned()]);
     let encoded = encode_count_request(&Dialect::anthropic(), &model("demo"), &request).unwrap();
     let counted: Value = serde_json::from_slice(&encoded.body).unwrap();
     let mut asked = clean("demo", &request);
-    asked.as_object_mut().unwrap().remove("max_tokens");
+    for name in ["max_tokens", "metadata", "stop_sequences"] {
+        assert!(asked.as_object_mut().unwrap().remove(name).is_some(), "{name}");
+    }
     assert_eq!(counted, asked);
+}
+
+#[test]
+fn a_host_may_have_its_own_version_and_betas() {
+    let mut dialect = Dialect::anthropic();
+    dialect.version = Some("2023-06-01");
+    dialect.betas = vec!["one".to_owned(), "two".to_owned()];
+    let request = hi().with_vendor_option(dialect.vendor.clone(), "betas", json!(["two", "three"]));
+    let encoded = encode_request(&dialect, &model("demo"), &request, false).unwrap();
+    assert_eq!(encoded.version, "2023-06-01");
+    assert_eq!(encoded.betas, ["one", "two", "three"]);
 }
