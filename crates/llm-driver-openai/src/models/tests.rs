@@ -270,7 +270,7 @@ fn the_callers_facts_go_over_the_shipped_ones_field_by_field() {
 fn what_the_host_lists_resolves_with_everything_unknown() {
     let models = models(&openai());
     assert!(resolve(&models, "gpt-6.2-sol").is_err());
-    models.remember([id("gpt-6.2-sol"), id("gpt-4o")]);
+    models.remember([id("gpt-6.2-sol"), id("gpt-4o")].map(llm_core::driver::CatalogModel::new));
     let listed = resolve(&models, "gpt-6.2-sol").unwrap();
     assert!(listed.known && listed.price.is_none());
     assert_eq!(
