@@ -4,16 +4,19 @@ mod installer;
 pub(crate) mod model_server;
 mod python;
 pub(crate) mod redis;
+pub(crate) mod scripted_upstream;
+mod served;
 
 use std::net::TcpListener;
 
 use crate::arguments::{Arguments, Command, Flag};
 use crate::failure::{Failure, Outcome};
 use model_server::ModelServer;
+use scripted_upstream::ScriptedUpstream;
 
 pub(crate) const COMMAND: Command = Command {
     name: "services",
-    summary: "Set up and run what tests talk to: `services model-server`, `services redis`",
+    summary: "Set up and run what tests talk to: `services model-server`, `redis`, `scripted-upstream`",
     details: "\
 services:
   model-server   llama.cpp's own HTTP server with a 135M-parameter instruct model, on the CPU. Its two
@@ -21,6 +24,9 @@ services:
   redis          a redis-server, or with --cluster three masters with a replica each, that lose nothing they
                  have confirmed. Uses the machine's program, or installs it from Debian's or Ubuntu's package
                  (no system service is set up). Data is in target/services and goes with the server.
+  scripted-upstream
+                 a mock of several vendors' APIs that others wrote (npm's @copilotkit/aimock, 12 MB, fetched once
+                 into target/services), with the answers of xtask/assets/scripted_upstream.json. Needs Node.js.
 
 Prints the URL on standard output (a model server's as OPENAI_BASE_URL takes it; a cluster's one a line) and
 serves until Ctrl-C. `test`, `demo` and `soak` set the same up by themselves, so this is for trying things by
@@ -53,7 +59,9 @@ fn start(arguments: &Arguments) -> Outcome {
     };
     let cluster = arguments.has("--cluster");
     match arguments.operand(0) {
-        "model-server" if cluster => Err(Failure::usage("services: --cluster is for redis")),
+        "model-server" | "scripted-upstream" if cluster => {
+            Err(Failure::usage("services: --cluster is for redis"))
+        }
         "redis" if cluster && port != 0 => Err(Failure::usage(
             "services: the nodes of a cluster take free ports; leave out --port",
         )),
@@ -71,8 +79,14 @@ fn start(arguments: &Arguments) -> Outcome {
             check_port(port)?;
             redis::serve(port, cluster)
         }
+        "scripted-upstream" => {
+            check_port(port)?;
+            let mut server = ScriptedUpstream::start(port)?;
+            println!("{}", server.origin_url());
+            server.wait()
+        }
         other => Err(Failure::usage(format!(
-            "services: no service `{other}`; there are `model-server` and `redis`"
+            "services: no service `{other}`; there are `model-server`, `redis` and `scripted-upstream`"
         ))),
     }
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: all set-up that tests need, then all tests.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::arguments::{Arguments, Command};
@@ -8,6 +8,7 @@ use crate::cases;
 use crate::failure::{Failure, Outcome};
 use crate::services::model_server::ModelServer;
 use crate::services::redis;
+use crate::services::scripted_upstream::ScriptedUpstream;
 use crate::steps::Steps;
 use crate::workspace;
 
@@ -16,9 +17,10 @@ pub(crate) const COMMAND: Command = Command {
     summary: "Set up what tests need and run all tests",
     details: "\
 In order: a real local model server, whose base URL tests find in LLM_TEST_MODEL_SERVER; a redis-server, whose
-program tests find in LLM_TEST_REDIS_SERVER (each starts its own); the tests of the workspace (with nextest
-where `cargo nextest` is there); the doctests; the replayable cases kept in crates/llm-cases/cases. A failing
-step does not keep the others from running. The time of each step is printed at the end.
+program tests find in LLM_TEST_REDIS_SERVER (each starts its own); a scripted upstream that others wrote, whose
+address tests find in LLM_TEST_SCRIPTED_UPSTREAM; the tests of the workspace (with nextest where `cargo nextest`
+is there); the doctests; the replayable cases kept in crates/llm-cases/cases. A failing step does not keep the
+others from running. The time of each step is printed at the end.
 ",
     operands: &[],
     flags: &[],
@@ -30,6 +32,9 @@ const MODEL_SERVER_VARIABLE: &str = "LLM_TEST_MODEL_SERVER";
 
 /// Where tests find the program of the Redis server.
 const REDIS_VARIABLE: &str = "LLM_TEST_REDIS_SERVER";
+
+/// Where tests find the scripted upstream.
+const UPSTREAM_VARIABLE: &str = "LLM_TEST_SCRIPTED_UPSTREAM";
 
 /// The replayable cases that the project keeps.
 const CASES: &str = "crates/llm-cases/cases";
@@ -63,12 +68,20 @@ pub(crate) fn run(steps: &mut Steps) -> Outcome {
         ModelServer::start(0)
     })?;
     let redis = steps.run("redis", "cargo xtask services redis", redis::program)?;
+    let upstream = steps.run(
+        "scripted upstream",
+        "cargo xtask services scripted-upstream",
+        || ScriptedUpstream::start(0),
+    )?;
+    let surroundings = Surroundings {
+        server,
+        redis,
+        upstream,
+    };
     let tests: &[&str] = if has_nextest()? { &NEXTEST } else { &PLAIN };
     let outcomes = [
-        steps.run("tests", &alone(tests), || cargo_with(&server, &redis, tests)),
-        steps.run("doctests", &alone(&DOCTESTS), || {
-            cargo_with(&server, &redis, &DOCTESTS)
-        }),
+        steps.run("tests", &alone(tests), || surroundings.cargo(tests)),
+        steps.run("doctests", &alone(&DOCTESTS), || surroundings.cargo(&DOCTESTS)),
         steps.run(
             "cases",
             &format!("cargo xtask cases {CASES} --supported"),
@@ -91,10 +104,22 @@ fn alone(words: &[&str]) -> String {
     format!("cargo {}", words.join(" "))
 }
 
-fn cargo_with(server: &ModelServer, redis: &Path, words: &[&str]) -> Outcome {
-    let mut command = workspace::cargo(words)?;
-    command.env(MODEL_SERVER_VARIABLE, server.base_url());
-    workspace::run(command.env(REDIS_VARIABLE, redis))
+/// What tests talk to.
+struct Surroundings {
+    server: ModelServer,
+    redis: PathBuf,
+    upstream: ScriptedUpstream,
+}
+
+impl Surroundings {
+    fn cargo(&self, words: &[&str]) -> Outcome {
+        let mut command = workspace::cargo(words)?;
+        command
+            .env(MODEL_SERVER_VARIABLE, self.server.base_url())
+            .env(REDIS_VARIABLE, &self.redis)
+            .env(UPSTREAM_VARIABLE, self.upstream.origin_url());
+        workspace::run(&mut command)
+    }
 }
 
 fn has_nextest() -> Outcome<bool> {

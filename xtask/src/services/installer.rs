@@ -1,24 +1,24 @@
-//! Wheels in a private folder: fetched once, complete or not there at all.
+//! Packages of others in a private folder: fetched once, complete or not there at all.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::python::Python;
 use crate::failure::{Context, Failure, Outcome};
 use crate::steps::seconds;
 use crate::workspace;
 
-/// A set of wheels that makes one service.
+/// A set of packages that makes one service.
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) name: &'static str,
     /// What is fetched, with its size, for the person who waits.
     pub(super) contents: &'static str,
-    pub(super) wheels: &'static [&'static str],
+    /// Its packages, each with its version.
+    pub(super) parts: &'static [&'static str],
 }
 
 /// Written last: an installation without it is not one.
@@ -31,20 +31,28 @@ const HEARTBEAT: Duration = Duration::from_secs(3);
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 impl Package {
-    /// The folder to put on Python's path; fetches the wheels if they are not there yet.
-    pub(super) fn provide(&self, python: &Python) -> Outcome<PathBuf> {
+    /// The folder that holds the packages; fetches them if they are not there yet. `tag` tells installations apart that
+    /// must not be mixed. `installer` is told of a scratch folder and of the folder to fill, and says what is run and
+    /// what that is called.
+    pub(super) fn provide(
+        &self,
+        tag: &str,
+        installer: impl FnOnce(&Path, &Path) -> Outcome<(&'static str, Command)>,
+    ) -> Outcome<PathBuf> {
         let services = workspace::target_folder()?.join("services");
         let folder = services.join(self.name);
-        let stamp = self.stamp(python);
+        let stamp = format!("{}\n{tag}\n", self.parts.join(" "));
         if is_complete(&folder, &stamp) {
             return Ok(folder.join("site"));
         }
         fs::create_dir_all(&services).while_doing("making target/services")?;
-        sweep(&services, &format!("{}.partial-", self.name));
+        sweep(&services, self.name);
         let scratch = services.join(format!("{}.partial-{}", self.name, std::process::id()));
         remove(&scratch)?;
         fs::create_dir_all(scratch.join("tmp")).while_doing("making a folder in target/services")?;
-        let outcome = self.fetch(python, &scratch).and_then(|()| {
+        let fetched = installer(&scratch, &scratch.join("site"))
+            .and_then(|(name, command)| self.fetch(name, command, &scratch));
+        let outcome = fetched.and_then(|()| {
             remove(&scratch.join("tmp"))?;
             remove(&scratch.join("venv"))?;
             fs::write(scratch.join(STAMP), &stamp).while_doing("finishing the installation")?;
@@ -58,31 +66,16 @@ impl Package {
         outcome
     }
 
-    fn stamp(&self, python: &Python) -> String {
-        format!("{}\n{}\n", self.wheels.join(" "), python.tag)
-    }
-
-    fn fetch(&self, python: &Python, scratch: &Path) -> Outcome {
-        let installer = python.installer(scratch)?;
-        eprintln!(
-            "services: fetching {} with {}, once",
-            self.contents,
-            installer.name()
-        );
-        let mut command = installer.command(python, self.wheels, &scratch.join("site"));
+    fn fetch(&self, name: &'static str, mut command: Command, scratch: &Path) -> Outcome {
+        eprintln!("services: fetching {} with {name}, once", self.contents);
         command.env("TMPDIR", scratch.join("tmp"));
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let start = Instant::now();
-        let mut child = command
-            .spawn()
-            .while_doing(format_args!("starting {}", installer.name()))?;
-        let readers = [
-            echo(child.stdout.take(), installer.name()),
-            echo(child.stderr.take(), installer.name()),
-        ];
+        let mut child = command.spawn().while_doing(format_args!("starting {name}"))?;
+        let readers = [echo(child.stdout.take(), name), echo(child.stderr.take(), name)];
         let finished = watch(&mut child, scratch, start);
         for reader in readers.into_iter().flatten() {
             // A reader that panicked has nothing more to tell.
@@ -90,10 +83,9 @@ impl Package {
         }
         if !finished? {
             return Err(Failure::new(format!(
-                "{} could not install {}; its words are above. It needs the Python package registry; \
-                 check the network and pip's settings, then run this again",
-                installer.name(),
-                self.wheels.join(" ")
+                "{name} could not install {}; its words are above. It needs its package registry; \
+                 check the network and {name}'s settings, then run this again",
+                self.parts.join(" ")
             )));
         }
         eprintln!(
@@ -199,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_stamp_of_the_same_wheels_and_python_counts() {
+    fn only_a_stamp_of_the_same_packages_counts() {
         let folder = std::env::temp_dir().join(format!("xtask-stamp-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         assert!(!is_complete(&folder, "one"));

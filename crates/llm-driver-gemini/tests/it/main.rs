@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod scripted_upstream;
+#[cfg(test)]
 mod setup;
 
 use llm_core::ChatDriver;

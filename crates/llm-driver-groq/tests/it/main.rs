@@ -5,6 +5,8 @@ mod calls;
 #[cfg(test)]
 mod encode;
 #[cfg(test)]
+mod scripted_upstream;
+#[cfg(test)]
 mod setup;
 
 use llm_core::ChatDriver;

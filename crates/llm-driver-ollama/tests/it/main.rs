@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod calls;
+#[cfg(test)]
+mod scripted_upstream;
 
 use llm_core::ChatDriver;
 use llm_driver_ollama::{OllamaConfig, OllamaDriver};

@@ -5,7 +5,8 @@ use llm_core::{FinishKind, FinishReason};
 /// Our word for a finish reason of this format.
 pub(super) fn kind_of_word(word: &str) -> FinishKind {
     match word {
-        "STOP" => FinishKind::Stop,
+        // the second is not Google's; other hosts of the format say so where they call
+        "STOP" | "FUNCTION_CALL" => FinishKind::Stop,
         // whoever does not go on with the token that comes beside it has an answer that was cut off
         "MAX_TOKENS" | "CONTINUATION" => FinishKind::Length,
         "SAFETY"
