@@ -184,7 +184,8 @@ impl CallContext {
 ///
 /// A driver that speaks the format sends the bytes with only the named fields patched, and its stream then
 /// has no block events: `Start`, `Raw` frames, `Usage`, `Finish` or one error. A driver of another format
-/// ignores it. A layer that edits the request must drop it.
+/// ignores it. A layer that edits the request must drop it, and one that has to read the answer refuses it: a stack
+/// with such a layer says so ([`DriverInfo::needs_content`](crate::DriverInfo::needs_content)).
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RawRequest {

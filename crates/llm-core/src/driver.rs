@@ -78,6 +78,9 @@ pub struct DriverInfo {
     pub layers: Vec<Cow<'static, str>>,
     /// Is it a router? Then its refusals are about its own candidates, and another one may still serve.
     pub is_router: bool,
+    /// Does a layer have to read the answers (a cache, a guard)? Then it refuses raw mode
+    /// ([`RawRequest`](crate::RawRequest)), and whoever wants to relay asks for full events instead.
+    pub needs_content: bool,
 }
 
 impl DriverInfo {
@@ -90,6 +93,7 @@ impl DriverInfo {
             base_url: String::new(),
             layers: Vec::new(),
             is_router: false,
+            needs_content: false,
         }
     }
 
@@ -104,6 +108,13 @@ impl DriverInfo {
     #[must_use]
     pub fn with_layer(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.layers.insert(0, name.into());
+        self
+    }
+
+    /// Says that a layer reads the answers; layers further out keep it.
+    #[must_use]
+    pub fn with_needs_content(mut self) -> Self {
+        self.needs_content = true;
         self
     }
 

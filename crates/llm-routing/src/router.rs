@@ -55,9 +55,12 @@ impl Router {
         hosts.sort_unstable();
         hosts.dedup();
         let engine = RoutingEngine::new(policy);
-        let info = DriverInfo::new(id, VendorId::from_static("router"), format!("router {name}"))
+        let mut info = DriverInfo::new(id, VendorId::from_static("router"), format!("router {name}"))
             .with_base_url(hosts.join(" "))
             .with_router();
+        if candidates.iter().any(|c| c.stack().info().needs_content) {
+            info = info.with_needs_content();
+        }
         Ok(Router {
             info,
             own_model,

@@ -8,13 +8,17 @@ use super::vendor::VendorMetadata;
 use crate::driver::DriverId;
 use crate::error::Attempt;
 use crate::model::ModelId;
+use crate::price::Cost;
 use crate::rate_limit::RateLimitSnapshot;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What is answered. A stream folds to exactly this.
-#[derive(Debug, Clone, Default)]
+///
+/// Serialises for stores, whole but for what belongs to one call alone: its attempts and its raw bytes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct ChatResponse {
     /// Which call it was and who served it.
@@ -32,8 +36,10 @@ pub struct ChatResponse {
     /// What only this vendor reports.
     pub metadata: VendorMetadata,
     /// What was tried before and including this answer; empty where nobody kept a log.
+    #[serde(skip)]
     pub attempts: Vec<Attempt>,
     /// Only in raw mode: the vendor's answer as it came. Then there are no blocks.
+    #[serde(skip)]
     pub raw: Option<Bytes>,
 }
 
@@ -124,6 +130,9 @@ pub struct ResponseMeta {
     /// True when it came from our own cache: it cost nothing now.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_cache: bool,
+    /// What making it had cost when it was made, where that is known; only on an answer from our own cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved_cost: Option<Cost>,
 }
 
 impl ResponseMeta {
