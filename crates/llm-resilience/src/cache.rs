@@ -16,9 +16,9 @@ use capture::Captured;
 use flight::{Boarded, Flights, Lead};
 use key::{Asked, CacheKey};
 use llm_core::{
-    Availability, Block, CallContext, ChatDriver, ChatLayer, ChatRequest, ChatResponse, ChatStream, DriverInfo,
-    Error, ErrorKind, FinishKind, HealthStatus, ModelId, ResolvedModel, Result, VendorFacts, async_trait,
-    stream,
+    Availability, Block, CallContext, ChatDriver, ChatLayer, ChatRequest, ChatResponse, ChatStream,
+    DriverInfo, Error, ErrorKind, FinishKind, HealthStatus, ModelId, ResolvedModel, Result, VendorFacts,
+    async_trait, stream,
 };
 use std::sync::Arc;
 use store::OpenStore;
@@ -204,7 +204,8 @@ impl CacheDriver {
             let mut facts = VendorFacts::default();
             facts.driver = Some(self.info.id.clone());
             facts.model = Some(model.id.clone());
-            let message = "a cache cannot read an answer in raw mode; ask for full events, or pass by the cache";
+            let message =
+                "a cache cannot read an answer in raw mode; ask for full events, or pass by the cache";
             return Err(Error::new(ErrorKind::Unsupported, message).with_vendor(facts));
         }
         let caller = cx.extensions().find::<CacheNamespace>();

@@ -3,6 +3,7 @@
 
 pub mod breaker;
 pub mod bulkhead;
+pub mod cache;
 mod clock;
 mod idempotency;
 mod millis;
@@ -14,6 +15,7 @@ pub mod timeout;
 
 pub use breaker::{BreakerLayer, BreakerPolicy, BreakerState};
 pub use bulkhead::{BulkheadLayer, BulkheadPolicy, BulkheadScope};
+pub use cache::{CacheLayer, CacheMode, CacheNamespace, CachePolicy, CachedStreams};
 pub use rate_limit::{
     BurstPolicy, LimitReason, MemoryQuotaStore, QuotaStore, RateLimitLayer, RateLimitPolicy, RateLimitScope,
     Refusal, StoreFailurePolicy, StoreFault,

@@ -133,10 +133,7 @@ impl<'a> Lead<'a> {
         }
         if is_everybodys(error) {
             // What was tried and may have been billed was the leader's.
-            let shared = error
-                .clone()
-                .with_attempts(Vec::new())
-                .with_phase(Phase::NotSent);
+            let shared = error.clone().with_attempts(Vec::new()).with_phase(Phase::NotSent);
             *self.landing = Landing::Failure(shared);
             self.ticket.closes = true;
         } else if failures >= FAILURES_TO_PART {

@@ -64,7 +64,10 @@ impl OpenStore {
     /// Keeps an answer, where it is not too large.
     pub(super) async fn keep(&self, cx: &CallContext, key: CacheKey, response: &ChatResponse) {
         let Some(bytes) = record::write(key, response, self.max_entry_bytes) else {
-            tracing::debug!(request_id = cx.request_id(), "an answer is too large for the cache");
+            tracing::debug!(
+                request_id = cx.request_id(),
+                "an answer is too large for the cache"
+            );
             return;
         };
         let name = name(key);

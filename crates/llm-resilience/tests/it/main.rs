@@ -5,6 +5,8 @@ mod breaker;
 #[cfg(test)]
 mod bulkhead;
 #[cfg(test)]
+mod cache;
+#[cfg(test)]
 mod deadline;
 #[cfg(test)]
 mod events;

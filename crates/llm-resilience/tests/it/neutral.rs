@@ -1,11 +1,14 @@
 //! Layers that have nothing to do are not noticed, and a stack names its layers.
 
+use bytes::Bytes;
 use llm_core::Stack;
 use llm_driver_testkit::{ScriptedDriver, layer_suite};
+use llm_resilience::store::{KeyValueStore, StoreError};
 use llm_resilience::{
-    BreakerLayer, BreakerPolicy, BulkheadLayer, BulkheadPolicy, MemoryQuotaStore, RateLimitLayer,
-    RateLimitPolicy, RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy,
+    BreakerLayer, BreakerPolicy, BulkheadLayer, BulkheadPolicy, CacheLayer, CachePolicy, MemoryQuotaStore,
+    RateLimitLayer, RateLimitPolicy, RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy,
 };
+use std::time::Duration;
 
 mod breaker_off {
     use super::*;
@@ -42,6 +45,28 @@ fn wide() -> RateLimitPolicy {
     RateLimitPolicy::default()
         .with_requests_per_minute(1000)
         .with_tokens_per_minute(10_000_000)
+}
+
+mod cache_off {
+    use super::*;
+    layer_suite!(CacheLayer::new(CachePolicy::off(), std::sync::Arc::new(NoStore)));
+
+    /// Nobody asks it.
+    #[derive(Debug)]
+    struct NoStore;
+
+    #[llm_core::async_trait]
+    impl KeyValueStore for NoStore {
+        async fn get(&self, _: &str, _: Option<Duration>) -> Result<Option<Bytes>, StoreError> {
+            panic!("asked")
+        }
+        async fn set(&self, _: &str, _: Bytes, _: Duration, _: Option<Duration>) -> Result<(), StoreError> {
+            panic!("asked")
+        }
+        async fn delete(&self, _: &str, _: Option<Duration>) -> Result<(), StoreError> {
+            panic!("asked")
+        }
+    }
 }
 
 mod retry_off {
