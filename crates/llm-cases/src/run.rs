@@ -1,8 +1,10 @@
 //! Running one case: which wires this build can run, and whether the outcome is an expected one.
 
 mod breaker_sim;
+mod cache_sim;
 mod http_error;
 mod plain;
+mod request;
 mod retry_sim;
 mod stream;
 mod stream_translation;
@@ -32,6 +34,7 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         Wire::RequestTranslation => translation::run(case),
         Wire::StreamTranslation => stream_translation::run(case),
         Wire::BreakerSim => breaker_sim::run(case),
+        Wire::CacheSim => cache_sim::run(case),
         Wire::RetrySim => retry_sim::run(case),
         Wire::TimeoutSim => timeout_sim::run(case),
         other => Err(unsupported_wire(other)),
@@ -54,6 +57,7 @@ pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
         Wire::RequestTranslation => translation::supported(input),
         Wire::StreamTranslation => stream_translation::supported(input),
         Wire::BreakerSim => breaker_sim::supported(input),
+        Wire::CacheSim => cache_sim::supported(input),
         Wire::RetrySim => retry_sim::supported(input),
         Wire::TimeoutSim => timeout_sim::supported(input),
         other => Err(unsupported_wire(other)),

@@ -2,7 +2,7 @@
 
 mod expected;
 
-use super::{ask_patiently, told, unmet};
+use super::{ask_patiently, request, told, unmet};
 use crate::arrivals::NotingTransport;
 use crate::case::{Case, Fault, Fields};
 use crate::form::{self, Form};
@@ -13,7 +13,6 @@ use expected::Call;
 use llm_core::{ChatRequest, Error};
 use llm_driver_testkit::{Exhausted, ScriptedTransport};
 use llm_resilience::{Jitter, RetryLayer, RetryPolicy};
-use llm_wire::{chat_completions, messages};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,7 +73,7 @@ impl Script {
             return Err(Fault::malformed(format!("{} callers cannot be run", callers)));
         }
         let (request, asked_for_a_stream) = match fields.optional("request") {
-            Some(request) => asked(form, request, &fields.at("request"))?,
+            Some(request) => request::read(form, request, &fields.at("request"))?,
             None => (subject::request().map_err(|error| broken(&error))?, false),
         };
         fields.end()?;
@@ -170,22 +169,4 @@ fn policy(policy: &Value, at: &str) -> Result<RetryPolicy, Fault> {
     };
     fields.end()?;
     Ok(policy)
-}
-
-/// The request of a case, and whether it asks for a stream.
-fn asked(form: Form, request: &Value, at: &str) -> Result<(ChatRequest, bool), Fault> {
-    let body = request.to_string();
-    let decoded = match form {
-        Form::ChatCompletions => {
-            chat_completions::decode_request(body.as_bytes()).map(|decoded| (decoded.request, decoded.stream))
-        }
-        Form::Messages => {
-            messages::decode_request(body.as_bytes()).map(|decoded| (decoded.request, decoded.stream))
-        }
-        // Nothing reads these yet.
-        Form::Responses | Form::GenerateContent | Form::Ollama => {
-            return Err(Fault::unsupported(format!("requests in the form {form:?} yet")));
-        }
-    };
-    decoded.map_err(|error| Fault::malformed(format!("{at} is no request: {error}")))
 }

@@ -1,7 +1,7 @@
 //! A stream that is kept when it ends well.
 
+use super::Cache;
 use super::key::CacheKey;
-use super::{Cache, CachePolicy};
 use futures_core::Stream;
 use llm_core::{CallContext, ChatEvent, Collector, Delta, Result};
 use std::pin::Pin;
@@ -56,7 +56,7 @@ impl Captured {
     /// The step that keeps the answer, when there is one to keep.
     fn keeping(&mut self) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
         let response = self.collector.take()?.finish().ok()?;
-        if !CachePolicy::keeps(&self.cache.policy, &response) {
+        if !self.cache.policy.keeps(&response) {
             return None;
         }
         let (cache, cx, key) = (Arc::clone(&self.cache), self.cx.clone(), self.key);
@@ -86,11 +86,10 @@ impl Stream for Captured {
         }
         if let Some(Ok(finish @ ChatEvent::Finish { .. })) = &event
             && let Some(mut keeping) = this.keeping()
+            && keeping.as_mut().poll(task).is_pending()
         {
-            if keeping.as_mut().poll(task).is_pending() {
-                this.state = State::Keeping(keeping, Some(finish.clone()));
-                return Poll::Pending;
-            }
+            this.state = State::Keeping(keeping, Some(finish.clone()));
+            return Poll::Pending;
         }
         Poll::Ready(event)
     }
@@ -98,15 +97,15 @@ impl Stream for Captured {
 
 /// How much of what is kept comes with an event, roughly.
 fn size(event: &ChatEvent) -> usize {
-    match event {
-        ChatEvent::BlockDelta { delta, .. } => match delta {
-            Delta::Text(text)
-            | Delta::Reasoning(text)
-            | Delta::Refusal(text)
-            | Delta::Name(text)
-            | Delta::Arguments(text) => text.len(),
-            _ => 0,
-        },
+    let ChatEvent::BlockDelta { delta, .. } = event else {
+        return 0;
+    };
+    match delta {
+        Delta::Text(text)
+        | Delta::Reasoning(text)
+        | Delta::Refusal(text)
+        | Delta::Name(text)
+        | Delta::Arguments(text) => text.len(),
         _ => 0,
     }
 }

@@ -47,16 +47,15 @@ impl MemoryStore {
 
     /// A store of so many bytes, keys and overhead included, with this clock.
     pub fn new(max_bytes: u64, clock: Arc<dyn Clock>) -> Self {
-        let weigh = |key: &Box<str>, kept: &Kept| {
-            let bytes = key.len() + kept.value.len() + Self::OVERHEAD;
-            u32::try_from(bytes).unwrap_or(u32::MAX)
-        };
         MemoryStore {
             clock,
             max_bytes,
-            values: moka::sync::Cache::builder()
+            values: moka::sync::Cache::<Box<str>, _>::builder()
                 .max_capacity(max_bytes)
-                .weigher(weigh)
+                .weigher(|key, kept: &Kept| {
+                    let bytes = key.len() + kept.value.len() + Self::OVERHEAD;
+                    u32::try_from(bytes).unwrap_or(u32::MAX)
+                })
                 .build(),
         }
     }

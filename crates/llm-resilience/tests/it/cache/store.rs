@@ -27,6 +27,9 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &span::Id) {}
 }
 
+/// What becomes of a value.
+type Damage = dyn Fn(&[u8]) -> Vec<u8>;
+
 fn listen() -> (Arc<AtomicUsize>, tracing::subscriber::DefaultGuard) {
     let count = Arc::<AtomicUsize>::default();
     let guard = tracing::subscriber::set_default(Warnings(count.clone()));
@@ -88,7 +91,7 @@ async fn what_cannot_be_read_is_absent_and_told_once_a_minute() {
     };
     cached.text(&cx, &request()).await;
     let mut last = 1;
-    let damages: [&dyn Fn(&[u8]) -> Vec<u8>; 5] = [
+    let damages: [&Damage; 5] = [
         &|bytes| bytes[..bytes.len() / 2].to_vec(),
         &|_| b"\xff\xfe".to_vec(),
         &|_| Vec::new(),

@@ -82,14 +82,13 @@ async fn the_first_events_are_not_held_back_and_a_silent_store_holds_the_finish_
     let cx = TestClock::context();
     let mut stream = cached.stack.chat_stream(&cx, &request()).await.unwrap();
     cached.shelf.feel(Mood::Silent);
-    let start = tokio::time::Instant::now().into_std();
-    let at = |clock: &TestClock| llm_core::Clock::now(clock).duration_since(start);
-    let clock = TestClock::new();
+    let start = cx.clock().now();
     let mut finished = None;
     while let Some(event) = stream.next_event().await {
+        let at = cx.clock().now() - start;
         match event.unwrap() {
-            ChatEvent::Finish { .. } => finished = Some(at(&clock)),
-            event => assert_eq!(at(&clock), Duration::ZERO, "{event:?}"),
+            ChatEvent::Finish { .. } => finished = Some(at),
+            event => assert_eq!(at, Duration::ZERO, "{event:?}"),
         }
     }
     assert_eq!(finished, Some(CachePolicy::default().store_wait));
