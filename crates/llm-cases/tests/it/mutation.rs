@@ -40,7 +40,8 @@ const MUTATIONS: [Mutation; 5] = [
         line: "\"length\" | \"model_length\" => FinishKind::Length,",
         broken: "\"length\" | \"model_length\" => FinishKind::Stop,",
         noticed: "finish_reason: expected \"length\", got ",
-        follows: &[],
+        // What looks complete is kept.
+        follows: &["FAIL cache-no-truncated"],
     },
     Mutation {
         sources: "crates/llm-resilience/src",
@@ -48,6 +49,13 @@ const MUTATIONS: [Mutation; 5] = [
         broken: "let wait = policy.jitter.apply(backoff, facts.random);",
         noticed: "waits_ms: expected [{\"min\":3000,\"max\":",
         follows: &["waits_ms: expected "],
+    },
+    Mutation {
+        sources: "crates/llm-resilience/src",
+        line: "request.remove(\"model\");",
+        broken: "request.remove(\"max_output_tokens\");",
+        noticed: "].cache: expected \"miss\", got \"hit\"",
+        follows: &[],
     },
     Mutation {
         sources: "crates/llm-resilience/src",
