@@ -27,7 +27,7 @@ struct Mutation {
     follows: &'static [&'static str],
 }
 
-const MUTATIONS: [Mutation; 5] = [
+const MUTATIONS: [Mutation; 6] = [
     Mutation {
         sources: "crates/llm-core/src",
         line: "(K::Server | K::Connection, _) => row(S::Backoff,",
