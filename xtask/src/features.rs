@@ -19,7 +19,7 @@ fail when they grow past it. Raising a limit is a decision: the table is in xtas
     flags: &[Flag {
         name: "--check-each",
         value: None,
-        help: "also `cargo check` llm-suite with no feature, each feature alone, and all",
+        help: "also `cargo check` llm-suite and llm-driver-wire with no feature, each feature alone, and all",
     }],
     run: |arguments| {
         run()?;
@@ -33,6 +33,9 @@ fail when they grow past it. Raising a limit is a decision: the table is in xtas
 
 /// The package that users add; its features choose the rest.
 const META_CRATE: &str = "llm-suite";
+
+/// The packages whose features are checked one by one: the meta-crate, and the wire formats.
+const CHOSEN_FROM: [&str; 2] = [META_CRATE, "llm-driver-wire"];
 
 /// A promise about weight: this choice of features costs at most that many crates.
 struct Promise {
@@ -184,22 +187,25 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// Checks that the meta-crate builds with no feature, with each one alone, and with all.
+/// Checks that the packages whose features users choose from build with no feature, with each one alone, and with all.
 pub(crate) fn check_each() -> Outcome {
     let metadata = Metadata::read()?;
-    let Some(package) = metadata.members().find(|package| package.name == META_CRATE) else {
-        return Err(Failure::new(format!("the workspace has no `{META_CRATE}`")));
-    };
-    check(&["--no-default-features"])?;
-    for feature in package.features.iter().filter(|feature| *feature != "default") {
-        check(&["--no-default-features", "--features", feature])?;
+    for name in CHOSEN_FROM {
+        let Some(package) = metadata.members().find(|package| package.name == name) else {
+            return Err(Failure::new(format!("the workspace has no `{name}`")));
+        };
+        check(name, &["--no-default-features"])?;
+        for feature in package.features.iter().filter(|feature| *feature != "default") {
+            check(name, &["--no-default-features", "--features", feature])?;
+        }
+        check(name, &["--all-features"])?;
     }
-    check(&["--all-features"])
+    Ok(())
 }
 
-fn check(flags: &[&str]) -> Outcome {
-    println!("features: cargo check -p {META_CRATE} {}", flags.join(" "));
-    workspace::run(workspace::cargo(&["check", "--quiet", "--package", META_CRATE])?.args(flags))
+fn check(package: &str, flags: &[&str]) -> Outcome {
+    println!("features: cargo check -p {package} {}", flags.join(" "));
+    workspace::run(workspace::cargo(&["check", "--quiet", "--package", package])?.args(flags))
 }
 
 #[cfg(test)]

@@ -1,11 +1,16 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
+#[cfg(feature = "chat-completions")]
 pub mod chat_completions;
 pub mod frame;
+#[cfg(feature = "generate-content")]
 pub mod generate_content;
+#[cfg(feature = "messages")]
 pub mod messages;
+#[cfg(feature = "ollama")]
 pub mod ollama;
+#[cfg(feature = "responses")]
 pub mod responses;
 
 mod bag;
