@@ -53,6 +53,8 @@ struct Bench {
     folder: String,
     name: String,
     manifest: String,
+    /// What its package must be built with, comma by comma.
+    features: String,
 }
 
 fn start(arguments: &Arguments) -> Outcome {
@@ -73,6 +75,9 @@ fn start(arguments: &Arguments) -> Outcome {
 fn run(bench: &Bench, quick: bool, rest: &[String]) -> Outcome {
     let mut command = workspace::cargo(&["bench", "--quiet", "--manifest-path", &bench.manifest])?;
     command.args(["--package", &bench.package, "--bench", &bench.name]);
+    if !bench.features.is_empty() {
+        command.args(["--features", &bench.features]);
+    }
     if !rest.is_empty() {
         command.arg("--").args(rest);
     }
@@ -157,11 +162,14 @@ fn targets_of(metadata: &Value, manifest: &str) -> Vec<Bench> {
         let folder = path.rsplit('/').nth(1).unwrap_or_default();
         for target in list(&package, "targets") {
             if list(&target, "kind").iter().any(|kind| kind == "bench") {
+                let features = list(&target, "required-features");
+                let features: Vec<&str> = features.iter().filter_map(Value::as_str).collect();
                 benches.push(Bench {
                     package: text(&package, "name"),
                     folder: folder.to_owned(),
                     name: text(&target, "name"),
                     manifest: manifest.to_owned(),
+                    features: features.join(","),
                 });
             }
         }
@@ -180,7 +188,7 @@ mod tests {
             {"name": "llm-driver-wire", "manifest_path": "/x/crates/llm-wire/Cargo.toml", "targets": [
                 {"name": "llm_wire", "kind": ["lib"]}, {"name": "codecs", "kind": ["bench"]}]},
             {"name": "llm-routing", "manifest_path": "/x/crates/llm-routing/Cargo.toml", "targets": [
-                {"name": "plan", "kind": ["bench"]}]},
+                {"name": "plan", "kind": ["bench"], "required-features": ["a", "b"]}]},
         ]});
         targets_of(&metadata, "/x/Cargo.toml")
     }
@@ -198,6 +206,7 @@ mod tests {
             assert_eq!(chosen, [&benches[expected]], "{name}");
         }
         assert_eq!(chosen(&benches, &[]).unwrap().len(), 2);
+        assert_eq!([&*benches[0].features, &*benches[1].features], ["", "a,b"]);
     }
 
     #[test]
