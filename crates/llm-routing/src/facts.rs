@@ -23,6 +23,8 @@ impl Facts {
     /// One more.
     #[must_use]
     pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
+        // few ever hold more than two, and a decision holds thousands of these
+        self.0.reserve_exact(1);
         self.0.push((name.into(), value.into()));
         self
     }
