@@ -15,6 +15,7 @@ mod log_capture;
 mod outside;
 mod recorded;
 mod report;
+pub mod router_suite;
 mod runtime;
 mod scenario;
 pub mod scripted;

@@ -2,6 +2,7 @@
 
 mod broken;
 mod layers;
+mod routers;
 mod toy;
 
 use llm_driver_testkit::conformance_suite;

@@ -7,5 +7,6 @@ mod readme;
 mod record;
 mod reference;
 mod replay;
+mod suite;
 mod tour;
 mod walk;
