@@ -3,14 +3,14 @@
 use crate::arguments::{Arguments, Command, Flag};
 use crate::failure::Outcome;
 use crate::steps::Steps;
-use crate::{catalog, demo, features, fuzz, lint, test, workspace};
+use crate::{catalog, demo, features, fuzz, lint, new_driver, test, workspace};
 
 pub(crate) const COMMAND: Command = Command {
     name: "ci",
     summary: "Everything a change must pass, in order",
     details: "\
-fmt, clippy, lint, catalog, features, test, retry example, fuzz, docs, demo. Stops at the first failure and says how to run that
-step alone. The time of each step is printed at the end. Needs the package registries and no keys.
+fmt, clippy, lint, catalog, features, test, retry example, external driver, new driver, fuzz, docs, demo. Stops at
+the first failure and says how to run that step alone. The time of each step is printed at the end. Needs the package registries and no keys.
 ",
     operands: &[],
     flags: &[Flag {
@@ -39,6 +39,13 @@ const RETRY_EXAMPLE: [&str; 6] = [
     "llm-resilience",
     "--example",
     "watch_it_retry",
+];
+/// What a third party would build: it must stand on what is published, and pass the kit.
+const EXTERNAL_DRIVER: [&str; 4] = [
+    "test",
+    "--quiet",
+    "--manifest-path",
+    "examples/external-driver/Cargo.toml",
 ];
 const DOCS: [&str; 4] = ["doc", "--workspace", "--no-deps", "--all-features"];
 
@@ -71,6 +78,16 @@ fn run(steps: &mut Steps, full: bool) -> Outcome {
         &format!("cargo {}", RETRY_EXAMPLE.join(" ")),
         || cargo(&RETRY_EXAMPLE),
     )?;
+    steps.run(
+        "external driver",
+        &format!("cargo {}", EXTERNAL_DRIVER.join(" ")),
+        || {
+            // What the workspace has built is not built again.
+            let target = workspace::target_folder()?;
+            workspace::run(workspace::cargo(&EXTERNAL_DRIVER)?.env("CARGO_TARGET_DIR", target))
+        },
+    )?;
+    steps.run("new driver", "cargo xtask new-driver --check", new_driver::check)?;
     steps.run("fuzz", "cargo xtask fuzz --stable --seconds 0.5", || {
         fuzz::run_all_stable(fuzz::IN_CI)
     })?;

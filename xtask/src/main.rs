@@ -18,6 +18,7 @@ mod features;
 mod fuzz;
 mod lint;
 mod metadata;
+mod new_driver;
 mod services;
 mod steps;
 mod test;
@@ -29,7 +30,7 @@ use crate::arguments::{Command, nearest};
 use crate::failure::{Failure, Outcome};
 
 /// Every command, in the order in which somebody new to the workspace meets them.
-const COMMANDS: [&Command; 10] = [
+const COMMANDS: [&Command; 11] = [
     &demo::COMMAND,
     &test::COMMAND,
     &ci::COMMAND,
@@ -40,6 +41,7 @@ const COMMANDS: [&Command; 10] = [
     &fuzz::COMMAND,
     &catalog::COMMAND,
     &services::COMMAND,
+    &new_driver::COMMAND,
 ];
 
 fn main() -> ExitCode {
