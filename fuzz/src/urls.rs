@@ -1,7 +1,8 @@
 //! Joining addresses, and what comes from outside as one step of a path.
 
+use llm_core::codec::path_segment;
 use llm_http::redact::{scrub, without_user_info};
-use llm_http::url::{join, path_segment, same_origin};
+use llm_http::url::{join, same_origin};
 
 /// A base URL and a path, on two lines.
 pub(crate) fn urls(data: &[u8]) {
