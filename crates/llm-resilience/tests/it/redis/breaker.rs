@@ -1,10 +1,12 @@
 //! Breakers of several processes on one server.
 
-use super::{Server, link};
+use super::cluster::Cluster;
+use super::{Server, link, program};
 use crate::{error, read, request};
 use llm_core::{CallContext, ErrorKind, ModelId, Rejection, Stack};
 use llm_driver_testkit::{Exhausted, Reply, ScriptedDriver, TestClock};
 use llm_resilience::breaker::RedisBreakerStore;
+use llm_resilience::store::redis::RedisConfig;
 use llm_resilience::{BreakerLayer, BreakerPolicy, BreakerState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +21,11 @@ struct Process {
 
 impl Process {
     fn new(server: &Server, policy: BreakerPolicy, replies: impl IntoIterator<Item = Reply>) -> Self {
-        let store = RedisBreakerStore::new(link(server.config()));
+        Process::at(server.config(), policy, replies)
+    }
+
+    fn at(config: RedisConfig, policy: BreakerPolicy, replies: impl IntoIterator<Item = Reply>) -> Self {
+        let store = RedisBreakerStore::new(link(config));
         let layer = BreakerLayer::with_store(policy, Arc::new(store));
         let driver = ScriptedDriver::new("alpha", replies).with_exhausted(Exhausted::RepeatLast);
         let driver = Arc::new(driver);
@@ -142,5 +148,29 @@ async fn calls_pass_while_the_server_is_away_and_it_is_used_again_afterwards() {
     server.node.resume().unwrap();
     while process.call().await != Err(ErrorKind::Rejected) {
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn vendors_of_all_slots_of_a_cluster_are_kept_apart() {
+    let Some(program) = program() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = Cluster::start(&program, folder.path()).unwrap();
+    let policy = BreakerPolicy::new(1, Duration::from_secs(600));
+    let config = || RedisConfig::cluster(cluster.urls());
+    let one = Process::at(config(), policy.clone(), [down()]);
+    let other = Process::at(config(), policy, [fine()]);
+    for vendor in 0..20 {
+        let name = format!("vendor {{{vendor}}}");
+        let [mine, theirs] = [&one, &other].map(|process| {
+            let layer = process.layer.with_name(name.as_str());
+            Stack::from_arc(process.driver.clone()).layer(layer)
+        });
+        if vendor % 2 == 0 {
+            let end = mine.chat(&one.cx, &request()).await.unwrap_err();
+            assert_eq!(end.kind(), ErrorKind::Server, "{name}");
+        }
+        let seen = theirs.chat(&other.cx, &request()).await;
+        assert_eq!(seen.is_err(), vendor % 2 == 0, "{name}");
     }
 }
