@@ -97,28 +97,30 @@ impl RedisLink {
 
     /// Sends a plain command, under the same rules.
     async fn send(&self, command: Cmd, time_left: Option<Duration>) -> Result<Value, StoreError> {
-        self.bounded(time_left, self.query(&command))
+        self.bounded(time_left, self.query(&command, false))
             .await
             .and_then(|answer| answer.map_err(|error| failure::of(&error)))
     }
 
     async fn run_on_some_connection(&self, call: &ScriptCall<'_>) -> Result<Value, StoreError> {
-        match self.query(&call.by_hash()).await? {
-            Err(error) if script::is_unknown_script(&error) => self.query(&call.by_source()).await?,
+        match self.query(&call.by_hash(), call.is_once()).await? {
+            Err(error) if script::is_unknown_script(&error) => {
+                self.query(&call.by_source(), call.is_once()).await?
+            }
             answer => answer,
         }
         .map_err(|error| failure::of(&error))
     }
 
     /// The server's answer, an error of its own included, on a kept connection or a new one.
-    async fn query(&self, command: &Cmd) -> Result<Result<Value, RedisError>, StoreError> {
+    async fn query(&self, command: &Cmd, once: bool) -> Result<Result<Value, RedisError>, StoreError> {
         loop {
             let mut connection = self.connection().await?;
             match within(self.command_timeout, connection.query(command)).await {
                 None => return Err(timed_out("no answer", self.command_timeout)),
                 Some(Err(error)) if failure::is_broken(&error) => {
                     // What was kept has died in the meantime; a new connection tells whether the server has, too.
-                    if !connection.drop_broken(&self.pool) {
+                    if !connection.drop_broken(&self.pool) || once {
                         return Err(failure::of(&error));
                     }
                 }

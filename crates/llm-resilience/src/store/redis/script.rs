@@ -20,7 +20,7 @@ const PRELUDE: &str = include_str!("prelude.lua");
 /// integer, a string, or a flat list of those; Lua cuts fractions off, so multiply before you return.
 ///
 /// A call may be sent again when its connection broke, so a script can run twice for one call. Write it so that
-/// the second time changes nothing, or errs on the safe side.
+/// the second time changes nothing, or errs on the safe side, or call it with [`ScriptCall::once`].
 pub struct Script {
     source: String,
     hash: String,
@@ -40,6 +40,7 @@ impl Script {
             script: self,
             keys: vec![key.into()],
             arguments: Vec::new(),
+            once: false,
         }
     }
 }
@@ -57,6 +58,7 @@ pub struct ScriptCall<'a> {
     script: &'a Script,
     keys: Vec<String>,
     arguments: Vec<Vec<u8>>,
+    once: bool,
 }
 
 impl ScriptCall<'_> {
@@ -76,6 +78,16 @@ impl ScriptCall<'_> {
     /// One more argument: an integer.
     pub fn integer(self, argument: impl Into<i128>) -> Self {
         self.text(argument.into().to_string())
+    }
+
+    /// Never sends it again when its connection broke: for a script that must not run twice. It fails instead.
+    pub fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    pub(super) fn is_once(&self) -> bool {
+        self.once
     }
 
     pub(super) fn by_hash(&self) -> Cmd {
