@@ -16,6 +16,8 @@ pub mod timeout;
 pub use breaker::{BreakerLayer, BreakerPolicy, BreakerState};
 pub use bulkhead::{BulkheadLayer, BulkheadPolicy, BulkheadScope};
 pub use cache::{CacheLayer, CacheMode, CacheNamespace, CachePolicy, CachedStreams};
+#[cfg(feature = "redis")]
+pub use rate_limit::RedisQuotaStore;
 pub use rate_limit::{
     BurstPolicy, LimitReason, MemoryQuotaStore, QuotaStore, RateLimitLayer, RateLimitPolicy, RateLimitScope,
     Refusal, StoreFailurePolicy, StoreFault,

@@ -7,6 +7,8 @@ mod estimate;
 mod lease;
 mod pace;
 mod queue;
+#[cfg(feature = "redis")]
+mod redis;
 mod refusal;
 mod settle;
 mod store;
@@ -21,6 +23,8 @@ use std::time::Instant;
 
 pub use config::{RateLimitPolicy, RateLimitScope, StoreFailurePolicy};
 pub use pace::BurstPolicy;
+#[cfg(feature = "redis")]
+pub use redis::RedisQuotaStore;
 pub use refusal::Refusal;
 pub use store::{
     Amount, LimitReason, Limits, MemoryQuotaStore, QuotaStore, Reserved, Settlement, StoreFault,

@@ -141,8 +141,10 @@ impl Window {
             amount: limit.map_or(0, |limit| limit.saturating_sub(used).saturating_sub(left.amount)),
             until: now.saturating_add(left.lasts.min(limits.window)),
         };
-        let closed_until = now.saturating_add(says.closed_for.min(LONGEST_SILENCE));
-        self.vendor.closed_until = self.vendor.closed_until.max(closed_until);
+        if says.closed_for > 0 {
+            let closed_until = now.saturating_add(says.closed_for.min(LONGEST_SILENCE));
+            self.vendor.closed_until = self.vendor.closed_until.max(closed_until);
+        }
         if let Some(left) = says.requests {
             self.vendor.requests = held(limits.requests, self.used.requests, left);
         }
