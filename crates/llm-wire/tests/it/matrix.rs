@@ -1,6 +1,7 @@
 //! Every request form in, every format out: whatever a caller says in one form reaches a vendor of another, or it
 //! is named as what cannot. One fact at a time, so that one loss cannot hide behind another's warning.
 
+mod answers;
 mod facts;
 mod targets;
 mod verdict;
