@@ -20,6 +20,7 @@ mod lint;
 mod metadata;
 mod new_driver;
 mod services;
+mod soak;
 mod steps;
 mod test;
 mod workspace;
@@ -30,7 +31,7 @@ use crate::arguments::{Command, nearest};
 use crate::failure::{Failure, Outcome};
 
 /// Every command, in the order in which somebody new to the workspace meets them.
-const COMMANDS: [&Command; 11] = [
+const COMMANDS: [&Command; 12] = [
     &demo::COMMAND,
     &test::COMMAND,
     &ci::COMMAND,
@@ -41,6 +42,7 @@ const COMMANDS: [&Command; 11] = [
     &fuzz::COMMAND,
     &catalog::COMMAND,
     &services::COMMAND,
+    &soak::COMMAND,
     &new_driver::COMMAND,
 ];
 

@@ -9,6 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::services::model_server::ModelServer;
 use crate::services::redis;
 use crate::services::scripted_upstream::ScriptedUpstream;
+use crate::soak;
 use crate::steps::Steps;
 use crate::workspace;
 
@@ -19,8 +20,8 @@ pub(crate) const COMMAND: Command = Command {
 In order: a real local model server, whose base URL tests find in LLM_TEST_MODEL_SERVER; a redis-server, whose
 program tests find in LLM_TEST_REDIS_SERVER (each starts its own); a scripted upstream that others wrote, whose
 address tests find in LLM_TEST_SCRIPTED_UPSTREAM; the tests of the workspace (with nextest where `cargo nextest`
-is there); the doctests; the replayable cases kept in crates/llm-cases/cases. A failing step does not keep the
-others from running. The time of each step is printed at the end.
+is there); the doctests; the short form of `soak redis`; the replayable cases kept in crates/llm-cases/cases. A
+failing step does not keep the others from running. The time of each step is printed at the end.
 ",
     operands: &[],
     flags: &[],
@@ -82,6 +83,7 @@ pub(crate) fn run(steps: &mut Steps) -> Outcome {
     let outcomes = [
         steps.run("tests", &alone(tests), || surroundings.cargo(tests)),
         steps.run("doctests", &alone(&DOCTESTS), || surroundings.cargo(&DOCTESTS)),
+        steps.run("soak, short", "cargo xtask soak redis --short", soak::run_short),
         steps.run(
             "cases",
             &format!("cargo xtask cases {CASES} --supported"),

@@ -4,9 +4,13 @@
 //!
 //! * **cache-grade** ([`KeyValueStore`]): may lose what it was given, at any time. Who uses it goes on without it
 //!   when it is down (*fails open*) and says so at warning level.
-//! * **quota-grade**: takes a whole decision in one atomic step, and never forgets one that it has confirmed. Who
-//!   uses it refuses when it is down (*fails closed*). On Redis, that step is one script
-//!   (`redis::RedisLink::run`), which can also see that the server was started anew or replaced by its replica.
+//! * **quota-grade** ([`QuotaStore`](crate::rate_limit::QuotaStore)): takes a whole decision in one atomic step, and
+//!   never forgets one that it has confirmed. Who uses it refuses when it is down (*fails closed*), or counts a share
+//!   by itself. On Redis, that step is one script (`redis::RedisLink::run`), which also sees that the server was
+//!   started anew or replaced by its replica.
+//!
+//! A breaker's records ([`BreakerStore`](crate::breaker::BreakerStore)) are of the first grade, and yet decided on in
+//! one step, so that no two processes send a probe at a time.
 //!
 //! Values are JSON or integers. What cannot be read back, whoever wrote it, counts as absent.
 

@@ -1,14 +1,6 @@
 //! A Redis server or cluster: the program found or installed, started for one command, gone with it.
 
-#[expect(
-    dead_code,
-    reason = "the tests of llm-resilience, which include it, use all of it"
-)]
 pub(crate) mod cluster;
-#[expect(
-    dead_code,
-    reason = "the tests of llm-resilience, which include it, use all of it"
-)]
 pub(crate) mod node;
 
 use std::fs;

@@ -59,7 +59,7 @@ impl Server {
     }
 
     fn config(&self) -> RedisConfig {
-        RedisConfig::single(self.node.url()).with_command_timeout(Duration::from_millis(300))
+        patient(RedisConfig::single(self.node.url()))
     }
 
     fn link(&self) -> RedisLink {
@@ -79,6 +79,13 @@ impl Server {
         commands.sort();
         commands
     }
+}
+
+/// With time enough for a machine that is busy with other tests.
+fn patient(config: RedisConfig) -> RedisConfig {
+    config
+        .with_connect_timeout(Duration::from_secs(6))
+        .with_command_timeout(Duration::from_secs(2))
 }
 
 fn link(config: RedisConfig) -> RedisLink {

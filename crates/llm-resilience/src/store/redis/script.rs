@@ -80,7 +80,8 @@ impl ScriptCall<'_> {
         self.text(argument.into().to_string())
     }
 
-    /// Never sends it again when its connection broke: for a script that must not run twice. It fails instead.
+    /// Never sends it again when its connection broke: for a script that must not run twice. It fails instead. (When
+    /// a node of a cluster goes away in the middle, the call may still go to the one that takes over.)
     pub fn once(mut self) -> Self {
         self.once = true;
         self

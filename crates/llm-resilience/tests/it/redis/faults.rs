@@ -2,7 +2,7 @@
 //! that stays silent until the test has its answer proves by itself that nobody waits for it.
 
 use super::cluster::Cluster;
-use super::{Server, link, program};
+use super::{Server, link, patient, program};
 use llm_resilience::store::redis::{RedisConfig, RedisLink, Script};
 use llm_resilience::store::{StoreError, StoreErrorKind};
 use std::time::Duration;
@@ -27,8 +27,12 @@ async fn count_again(link: &RedisLink, key: &str) -> (i64, String) {
 #[tokio::test]
 async fn a_silent_server_is_not_waited_for_and_used_again_when_it_speaks() {
     let Some(server) = Server::start(&[]) else { return };
-    let link = server.link();
-    let (_, run) = count(&link, "k").await.unwrap();
+    let impatient = server
+        .config()
+        .with_connect_timeout(Duration::from_millis(500))
+        .with_command_timeout(Duration::from_millis(250));
+    let link = super::link(impatient.clone());
+    let (_, run) = count_again(&link, "k").await;
     server.node.pause().unwrap();
     // One after the other, and more at once than there are connections.
     for _ in 0..2 {
@@ -47,7 +51,7 @@ async fn a_silent_server_is_not_waited_for_and_used_again_when_it_speaks() {
         .unwrap_err();
     assert!(error.to_string().contains("within 1 ms"), "{error}");
     // New connections are taken by the kernel and never greeted.
-    let fresh = super::link(server.config());
+    let fresh = super::link(impatient);
     assert_eq!(
         count(&fresh, "k").await.unwrap_err().kind(),
         StoreErrorKind::Timeout
@@ -94,7 +98,7 @@ async fn a_wrong_password_is_a_refusal_and_shown_nowhere() {
         (":right@", None),
     ] {
         let url = format!("redis://{credential}127.0.0.1:{}", server.node.port());
-        let link = link(RedisConfig::single(url.clone()));
+        let link = link(patient(RedisConfig::single(url.clone())));
         let outcome = count(&link, "k").await;
         assert_eq!(outcome.as_ref().err().map(StoreError::kind), kind, "{outcome:?}");
         let shown = format!("{link:?} {outcome:?} {:?}", RedisConfig::single(url));
@@ -119,7 +123,7 @@ async fn a_cluster_is_followed_through_redirections_and_elections() {
     let Some(program) = program() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut cluster = Cluster::start(&program, folder.path()).unwrap();
-    let link = link(RedisConfig::cluster(cluster.urls()));
+    let link = link(patient(RedisConfig::cluster(cluster.urls())));
     let key = link.key("count", "k");
 
     // Keys of all masters.
