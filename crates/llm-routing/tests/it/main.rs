@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod fleet;
+mod promises;
 mod readme;
 mod record;
 mod reference;
