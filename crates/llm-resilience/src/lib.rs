@@ -13,6 +13,12 @@ pub mod retry;
 pub mod store;
 pub mod timeout;
 
+/// How the project's own commands start a redis-server; these tests start theirs alike.
+#[cfg(all(test, feature = "redis"))]
+#[expect(dead_code, reason = "shared with tests that also pause, kill and restart it")]
+#[path = "../../../xtask/src/services/redis/node.rs"]
+mod test_node;
+
 pub use breaker::{BreakerLayer, BreakerPolicy, BreakerState};
 pub use bulkhead::{BulkheadLayer, BulkheadPolicy, BulkheadScope};
 pub use cache::{CacheLayer, CacheMode, CacheNamespace, CachePolicy, CachedStreams};

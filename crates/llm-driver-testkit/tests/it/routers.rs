@@ -58,7 +58,9 @@ impl ChatDriver for Stubborn {
     }
 }
 
-fn caught(router: fn(Vec<Arc<dyn ChatDriver>>) -> Arc<dyn ChatDriver>) -> Vec<&'static str> {
+type Make = fn(Vec<Arc<dyn ChatDriver>>) -> Arc<dyn ChatDriver>;
+
+fn caught(router: Make) -> Vec<&'static str> {
     let names = ROUTER_SCENARIOS.iter().map(|scenario| scenario.name);
     names
         .filter(|name| run_router_scenario(name, router).is_err())

@@ -1,9 +1,5 @@
 //! The script against the functions beside it, on a real redis-server.
 
-#[expect(dead_code, reason = "shared with tests that also pause, kill and restart it")]
-#[path = "../../../../../xtask/src/services/redis/node.rs"]
-mod node;
-
 use super::*;
 use crate::breaker::config::BreakerPolicy;
 use crate::breaker::decision::{Report, Ticket};
@@ -11,8 +7,8 @@ use crate::breaker::rules::Rules;
 use crate::breaker::state::BreakerRecord;
 use crate::breaker::tests::model::{Step, policies, steps};
 use crate::store::redis::RedisConfig;
+use crate::test_node::Node;
 use llm_core::{Error, ErrorKind};
-use node::Node;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use std::path::Path;

@@ -3,13 +3,9 @@
 use super::*;
 use crate::rate_limit::window::{Asked, Window};
 use crate::store::redis::RedisConfig;
-use node::Node;
+use crate::test_node::Node;
 use std::path::PathBuf;
 use tempfile::TempDir;
-
-#[expect(dead_code, reason = "other tests need the rest of it")]
-#[path = "../../../../../xtask/src/services/redis/node.rs"]
-mod node;
 
 const SECOND: u64 = 1_000_000;
 const MINUTE: u64 = 60 * SECOND;
