@@ -2,6 +2,7 @@
 
 mod content;
 mod message;
+mod options;
 mod output;
 mod request;
 mod response;
@@ -15,6 +16,7 @@ pub use content::{
     OpaquePart, Origin, ReasoningPart, RefusalPart, Replay, TextPart,
 };
 pub use message::{Message, Role};
+pub use options::RequestOption;
 pub use output::OutputFormat;
 pub use request::ChatRequest;
 pub use response::{

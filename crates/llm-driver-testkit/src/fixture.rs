@@ -161,7 +161,7 @@ impl Fixture {
         self.response.is_none() && self.stream.is_none()
     }
 
-    fn answer_of(&self, body: &WireBody) -> Answer {
+    pub(crate) fn answer_of(&self, body: &WireBody) -> Answer {
         let named = self
             .headers
             .keys()

@@ -1,5 +1,6 @@
 //! How the kit builds the driver under test, and what its author says about it.
 
+use llm_core::chat::RequestOption;
 use llm_core::{ChatDriver, Result, Secret};
 use llm_http::Transport;
 use serde_json::Value;
@@ -34,6 +35,7 @@ pub struct Harness {
     chat_path: Option<String>,
     stream_path: Option<String>,
     stream_body: Option<Value>,
+    inherent: Vec<(RequestOption, String)>,
     skips: Vec<Exception>,
     expected_failures: Vec<Exception>,
 }
@@ -75,6 +77,7 @@ impl Harness {
             chat_path: None,
             stream_path: None,
             stream_body: None,
+            inherent: Vec::new(),
             skips: Vec::new(),
             expected_failures: Vec::new(),
         }
@@ -109,6 +112,13 @@ impl Harness {
     /// example. Without it: not at all. A fixture's own `wire_stream_request.json` goes before it.
     pub fn with_stream_body(mut self, patch: Value) -> Self {
         self.stream_body = Some(patch);
+        self
+    }
+
+    /// Names an option that asks for what the vendor does anyway, and how that is known: nothing need be sent for it,
+    /// and there is nothing to warn of. The suite fails where the driver does answer it.
+    pub fn with_inherent(mut self, option: RequestOption, reason: impl Into<String>) -> Self {
+        self.inherent.push((option, reason.into()));
         self
     }
 
@@ -171,6 +181,10 @@ impl Harness {
 
     pub(crate) fn stream_body(&self) -> Option<&Value> {
         self.stream_body.as_ref()
+    }
+
+    pub(crate) fn inherent(&self) -> &[(RequestOption, String)] {
+        &self.inherent
     }
 
     pub(crate) fn skip(&self, scenario: &str) -> Option<&Exception> {

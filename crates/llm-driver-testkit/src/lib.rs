@@ -12,6 +12,8 @@ mod harness;
 pub mod layer_suite;
 mod log;
 mod log_capture;
+mod mutate;
+mod options;
 mod outside;
 mod recorded;
 mod report;

@@ -6,7 +6,7 @@
 
 use crate::harness::{Endpoint, Harness};
 use crate::scenario::{Finding, Outcome};
-use crate::subject::{SCRIPTED_URL, SENTINEL_KEY};
+use crate::subject::{Notes, SCRIPTED_URL, SENTINEL_KEY};
 use crate::suite::{SCENARIOS, Scenario};
 use llm_core::{Capability, ModelId, Secret, Support};
 use serde_json::{Map, Value, json};
@@ -18,18 +18,24 @@ use std::sync::Arc;
 /// As often the table is gathered again when another process wrote at the same time.
 const ROUNDS: usize = 10;
 
-pub(crate) fn write(scenario: &Scenario, harness: &Harness, finding: &Finding) {
+pub(crate) fn write(scenario: &Scenario, harness: &Harness, finding: &Finding, notes: &Notes) {
     if let Some(folder) = target_folder() {
-        let _ = write_into(&folder.join("conformance"), scenario, harness, finding);
+        let _ = write_into(&folder.join("conformance"), scenario, harness, finding, notes);
     }
 }
 
-fn write_into(folder: &Path, scenario: &Scenario, harness: &Harness, finding: &Finding) -> io::Result<()> {
+fn write_into(
+    folder: &Path,
+    scenario: &Scenario,
+    harness: &Harness,
+    finding: &Finding,
+    notes: &Notes,
+) -> io::Result<()> {
     let scenarios = folder.join(harness.driver());
     fs::create_dir_all(&scenarios)?;
     replace(
         &scenarios.join(format!("{}.json", scenario.name)),
-        &row(scenario, finding),
+        &row(scenario, finding, notes),
     )?;
     let models = models(harness);
     // Whoever writes last gathers what all have written: after writing, look again.
@@ -45,7 +51,7 @@ fn write_into(folder: &Path, scenario: &Scenario, harness: &Harness, finding: &F
     Ok(())
 }
 
-fn row(scenario: &Scenario, finding: &Finding) -> Value {
+fn row(scenario: &Scenario, finding: &Finding, notes: &Notes) -> Value {
     let (outcome, reason) = match finding {
         Ok(Outcome::Proved) => ("proved", None),
         Ok(Outcome::Refused) => ("refused", None),
@@ -54,8 +60,11 @@ fn row(scenario: &Scenario, finding: &Finding) -> Value {
         Err(_) => ("failed", None),
     };
     let mut row = json!({"name": scenario.name, "family": scenario.family, "outcome": outcome});
-    if let (Some(reason), Some(fields)) = (reason, row.as_object_mut()) {
-        fields.insert("reason".to_owned(), Value::String(reason.clone()));
+    if let Some(fields) = row.as_object_mut() {
+        if let Some(reason) = reason {
+            fields.insert("reason".to_owned(), Value::String(reason.clone()));
+        }
+        fields.extend(notes.clone());
     }
     row
 }
@@ -129,11 +138,32 @@ mod tests {
         let folder = target_folder().unwrap().join("conformance-self-test");
         let _ = fs::remove_dir_all(&folder);
         let skipped: Finding = Ok(Outcome::Skipped("no such thing".to_owned()));
-        write_into(&folder, &SCENARIOS[3], &harness(), &skipped).unwrap();
-        write_into(&folder, &SCENARIOS[1], &harness(), &Err("broken".to_owned())).unwrap();
-        write_into(&folder, &SCENARIOS[0], &harness(), &Ok(Outcome::Proved)).unwrap();
+        write_into(&folder, &SCENARIOS[3], &harness(), &skipped, &Notes::default()).unwrap();
+        write_into(
+            &folder,
+            &SCENARIOS[1],
+            &harness(),
+            &Err("broken".to_owned()),
+            &Notes::default(),
+        )
+        .unwrap();
+        write_into(
+            &folder,
+            &SCENARIOS[0],
+            &harness(),
+            &Ok(Outcome::Proved),
+            &Notes::default(),
+        )
+        .unwrap();
         let first = fs::read_to_string(folder.join("report-test.json")).unwrap();
-        write_into(&folder, &SCENARIOS[0], &harness(), &Ok(Outcome::Proved)).unwrap();
+        write_into(
+            &folder,
+            &SCENARIOS[0],
+            &harness(),
+            &Ok(Outcome::Proved),
+            &Notes::default(),
+        )
+        .unwrap();
         assert_eq!(
             fs::read_to_string(folder.join("report-test.json")).unwrap(),
             first
@@ -157,7 +187,16 @@ mod tests {
         std::thread::scope(|scope| {
             for scenario in SCENARIOS {
                 let folder = &folder;
-                scope.spawn(move || write_into(folder, scenario, &harness(), &Ok(Outcome::Proved)).unwrap());
+                scope.spawn(move || {
+                    write_into(
+                        folder,
+                        scenario,
+                        &harness(),
+                        &Ok(Outcome::Proved),
+                        &Notes::default(),
+                    )
+                    .unwrap()
+                });
             }
         });
         let text = fs::read_to_string(folder.join("report-test.json")).unwrap();

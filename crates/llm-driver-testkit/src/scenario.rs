@@ -9,6 +9,8 @@ pub(crate) mod conduct;
 pub(crate) mod errors;
 pub(crate) mod fixtures;
 pub(crate) mod limits;
+pub(crate) mod mutation;
+pub(crate) mod options;
 pub(crate) mod output;
 pub(crate) mod reasoning;
 pub(crate) mod secrets;

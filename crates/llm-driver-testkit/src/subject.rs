@@ -14,7 +14,8 @@ use llm_core::{
     CallContext, Capabilities, ChatDriver, ChatRequest, ChatResponse, ChatStream, Error, ModelId, Secret,
 };
 use llm_http::Transport;
-use std::sync::Arc;
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The credential of every driver under test. It has no vendor's form, so nothing can hide it but knowing it.
@@ -33,7 +34,11 @@ const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) harness: Harness,
+    notes: Mutex<Notes>,
 }
+
+/// What a scenario has to say for the report, beside its outcome.
+pub(crate) type Notes = serde_json::Map<String, Value>;
 
 /// The driver under test over a scripted transport.
 #[derive(Debug)]
@@ -54,6 +59,23 @@ pub(crate) struct Streamed {
 }
 
 impl Subject {
+    pub(crate) fn new(harness: Harness) -> Self {
+        Subject {
+            harness,
+            notes: Mutex::default(),
+        }
+    }
+
+    /// Says something for the report.
+    pub(crate) fn note(&self, name: &str, value: Value) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.insert(name.to_owned(), value);
+    }
+
+    pub(crate) fn into_notes(self) -> Notes {
+        self.notes.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn bench(&self) -> Result<Bench, String> {
         let transport = Arc::new(ScriptedTransport::new([]));
         let shared: Arc<dyn Transport> = Arc::<ScriptedTransport>::clone(&transport);

@@ -4,10 +4,10 @@ use crate::harness::Harness;
 use crate::report;
 use crate::runtime::run_alone;
 use crate::scenario::{
-    Finding, Outcome, cancel, capability, conduct, errors, fixtures, limits, output, reasoning, secrets,
-    stream, text, tools, url_safety, usage,
+    Finding, Outcome, cancel, capability, conduct, errors, fixtures, limits, mutation, options, output,
+    reasoning, secrets, stream, text, tools, url_safety, usage,
 };
-use crate::subject::Subject;
+use crate::subject::{Notes, Subject};
 use llm_core::Capability;
 use std::fmt;
 use std::pin::Pin;
@@ -77,6 +77,7 @@ pub const SCENARIOS: &[Scenario] = &[
     scenario!("tools_parallel_calls", "tools", paused, skippable, tools::parallel_calls),
     scenario!("output_json_schema", "output", paused, skippable, output::json_schema),
     scenario!("reasoning_effort", "reasoning", paused, skippable, reasoning::effort),
+    scenario!("reasoning_shown_when_asked", "reasoning", paused, skippable, reasoning::shown_when_asked),
     scenario!("capability_tools", "capability", paused, binding, capability::honest, Capability::Tools),
     scenario!("capability_parallel_tools", "capability", paused, binding, capability::honest, Capability::ParallelTools),
     scenario!("capability_vision", "capability", paused, binding, capability::honest, Capability::Vision),
@@ -86,7 +87,10 @@ pub const SCENARIOS: &[Scenario] = &[
     scenario!("capability_reasoning", "capability", paused, binding, capability::honest, Capability::Reasoning),
     scenario!("capability_streaming", "capability", paused, binding, capability::honest, Capability::Streaming),
     scenario!("capability_prompt_cache", "capability", paused, binding, capability::honest, Capability::PromptCache),
+    scenario!("options_none_dropped", "options", paused, binding, options::none_dropped),
     scenario!("fixtures_both_directions", "fixtures", paused, binding, fixtures::all),
+    scenario!("mutation_plain", "mutation", paused, binding, mutation::plain),
+    scenario!("mutation_stream", "mutation", paused, skippable, mutation::stream),
     scenario!("stream_bytewise", "stream", paused, skippable, stream::bytewise),
     scenario!("stream_cut", "stream", paused, skippable, stream::cut),
     scenario!("stream_reset", "stream", paused, skippable, stream::reset),
@@ -148,11 +152,13 @@ macro_rules! conformance_suite {
             usage_plain usage_stream
             tools_call tools_call_stream tools_cut_call_is_incomplete tools_result_round_trip tools_parallel_calls
             output_json_schema
-            reasoning_effort
+            reasoning_effort reasoning_shown_when_asked
             capability_tools capability_parallel_tools capability_vision capability_documents
             capability_audio_input capability_json_schema capability_reasoning capability_streaming
             capability_prompt_cache
+            options_none_dropped
             fixtures_both_directions
+            mutation_plain mutation_stream
             stream_bytewise stream_cut stream_reset stream_no_invented_finish stream_error_frame
             stream_keep_alives stream_unknown_fields stream_bad_utf8
             errors_unauthorized_401 errors_forbidden_403 errors_not_found_404 errors_too_large_413
@@ -188,7 +194,7 @@ macro_rules! conformance_suite {
 /// What is wrong with the driver, its fixtures or its harness, in words.
 pub fn run_scenario(name: &str, harness: &Harness) -> Finding {
     let scenario = find(name)?;
-    judge(scenario, harness, run(scenario, harness.clone()))
+    judge(scenario, harness, run(scenario, harness.clone()).0)
 }
 
 /// What [`conformance_suite!`](crate::conformance_suite) runs for each scenario: runs it and writes what was found
@@ -198,11 +204,13 @@ pub fn run_scenario(name: &str, harness: &Harness) -> Finding {
 /// When the scenario fails: this is the assertion of a test.
 #[expect(clippy::panic, reason = "the assertion of the test that the macro makes")]
 pub fn assert_scenario(name: &str, harness: &Harness) {
-    let finding = run_scenario(name, harness);
-    if let Ok(scenario) = find(name) {
-        report::write(scenario, harness, &finding);
-    }
-    if let Err(what) = finding {
+    let outcome = find(name).and_then(|scenario| {
+        let (finding, notes) = run(scenario, harness.clone());
+        let finding = judge(scenario, harness, finding);
+        report::write(scenario, harness, &finding, &notes);
+        finding
+    });
+    if let Err(what) = outcome {
         panic!("{}: {name}: {what}", harness.driver());
     }
 }
@@ -258,18 +266,22 @@ fn judge(scenario: &Scenario, harness: &Harness, finding: Finding) -> Finding {
     finding
 }
 
-/// Runs a scenario on a runtime and a thread of its own.
-fn run(scenario: &'static Scenario, harness: Harness) -> Finding {
+/// Runs a scenario on a runtime and a thread of its own; with what it noted for the report.
+fn run(scenario: &'static Scenario, harness: Harness) -> (Finding, Notes) {
     if let Some(skip) = harness.skip(scenario.name) {
-        if !scenario.skippable {
-            return Err("this scenario cannot be skipped; every driver can prove it".to_owned());
-        }
-        return Ok(Outcome::Skipped(skip.reason.clone()));
+        let finding = if scenario.skippable {
+            Ok(Outcome::Skipped(skip.reason.clone()))
+        } else {
+            Err("this scenario cannot be skipped; every driver can prove it".to_owned())
+        };
+        return (finding, Notes::default());
     }
-    run_alone(!scenario.on_sockets, move || async move {
-        let subject = Subject { harness };
-        (scenario.run)(&subject).await
-    })
+    let ran = run_alone(!scenario.on_sockets, move || async move {
+        let subject = Subject::new(harness);
+        let finding = (scenario.run)(&subject).await;
+        Ok((finding, subject.into_notes()))
+    });
+    ran.unwrap_or_else(|what| (Err(what), Notes::default()))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod requests;
 mod setup;
 
 use llm_core::ChatDriver;
+use llm_core::chat::RequestOption;
 use llm_driver_claude::{ClaudeConfig, ClaudeDriver};
 use llm_driver_testkit::{Endpoint, Harness, conformance_suite};
 use std::sync::Arc;
@@ -32,6 +33,7 @@ fn harness() -> Harness {
     })
     // One that thinks within a budget, one that cannot stop thinking, one that has short notes instead.
     .with_models(["claude-haiku-4-5", "claude-opus-5-5", "claude-sonnet-5-5"])
+    .with_inherent(RequestOption::OutputStrict, "a schema is always kept")
     .with_fixtures(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"))
     .with_chat_path("/v1/messages")
     .with_stream_body(serde_json::json!({ "stream": true }))

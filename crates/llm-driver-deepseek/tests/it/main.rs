@@ -8,6 +8,7 @@ mod encode;
 mod setup;
 
 use llm_core::ChatDriver;
+use llm_core::chat::RequestOption;
 use llm_driver_deepseek::{DeepSeekConfig, DeepSeekDriver};
 use llm_driver_testkit::{Endpoint, Harness, conformance_suite};
 use std::sync::Arc;
@@ -28,6 +29,10 @@ fn harness() -> Harness {
     })
     // One that does not see, one without tools, one that does not think.
     .with_models(["deepseek-v4-pro", "deepseek-reasoner", "deepseek-coder"])
+    .with_inherent(
+        RequestOption::ReasoningInclude,
+        "the thoughts come in any case, and are shown when they are asked for",
+    )
     .with_fixtures(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"))
     .with_chat_path("/v1/chat/completions")
     .with_stream_body(serde_json::json!({ "stream": true, "stream_options": { "include_usage": true } }))

@@ -8,6 +8,7 @@ mod scripted_upstream;
 mod setup;
 
 use llm_core::ChatDriver;
+use llm_core::chat::RequestOption;
 use llm_driver_gemini::{GeminiConfig, GeminiDriver};
 use llm_driver_testkit::{Endpoint, Harness, conformance_suite};
 use std::sync::Arc;
@@ -28,6 +29,11 @@ fn harness() -> Harness {
     })
     // One that thinks within a budget, and one that neither thinks nor hears nor reads documents.
     .with_models(["gemini-2.5-flash", "gemma-3-27b-it"])
+    .with_inherent(RequestOption::OutputStrict, "a schema is always kept")
+    .with_inherent(
+        RequestOption::ParallelToolCalls,
+        "the model may always make several",
+    )
     .with_fixtures(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"))
     .with_chat_path("/v1beta/models/{model}:generateContent")
     .with_stream_path("/v1beta/models/{model}:streamGenerateContent?alt=sse")

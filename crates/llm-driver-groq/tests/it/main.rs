@@ -10,6 +10,7 @@ mod scripted_upstream;
 mod setup;
 
 use llm_core::ChatDriver;
+use llm_core::chat::RequestOption;
 use llm_driver_groq::{GroqConfig, GroqDriver};
 use llm_driver_testkit::{Endpoint, Harness, conformance_suite};
 use std::sync::Arc;
@@ -30,6 +31,10 @@ fn harness() -> Harness {
     })
     // One that sees, and cannot call several tools at once.
     .with_models(["qwen/qwen3.8-27b"])
+    .with_inherent(
+        RequestOption::ReasoningInclude,
+        "the thoughts come in any case, and are shown when they are asked for",
+    )
     .with_fixtures(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"))
     .with_chat_path("/v1/chat/completions")
     .with_stream_body(serde_json::json!({ "stream": true, "stream_options": { "include_usage": true } }))

@@ -6,6 +6,7 @@ mod calls;
 mod scripted_upstream;
 
 use llm_core::ChatDriver;
+use llm_core::chat::RequestOption;
 use llm_driver_ollama::{OllamaConfig, OllamaDriver};
 use llm_driver_testkit::{Endpoint, Harness, conformance_suite};
 use std::sync::Arc;
@@ -22,6 +23,18 @@ fn harness() -> Harness {
         };
         driver.map(|driver| Arc::new(driver) as Arc<dyn ChatDriver>)
     })
+    .with_inherent(
+        RequestOption::ReasoningInclude,
+        "the thoughts come in any case, and are shown when they are asked for",
+    )
+    .with_inherent(
+        RequestOption::OutputStrict,
+        "the server writes nothing that does not fit",
+    )
+    .with_inherent(
+        RequestOption::ParallelToolCalls,
+        "the model may always make several",
+    )
     .with_fixtures(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"))
     .with_chat_path("/api/chat")
     .with_stream_body(serde_json::json!({ "stream": true }))

@@ -31,6 +31,39 @@ pub(crate) async fn effort(subject: &Subject) -> Finding {
     }
 }
 
+/// Thoughts stand in the answer when they are asked for, and only then.
+pub(crate) async fn shown_when_asked(subject: &Subject) -> Finding {
+    let bench = subject.bench()?;
+    if claim(subject, &bench, Capability::Reasoning)? != Support::Yes {
+        return Ok(Outcome::Skipped(
+            "no model of the harness claims reasoning".to_owned(),
+        ));
+    }
+    let fixture = subject.fixture("reasoning")?;
+    let thinks = fixture
+        .expect
+        .reasoning
+        .as_ref()
+        .is_some_and(|thought| !thought.is_empty());
+    for include in [true, false] {
+        let mut request = subject.request_of(&fixture)?;
+        request.reasoning = Some(request.reasoning.unwrap_or_default().with_include(include));
+        let plain = bench.chat(&request, subject.answer_of(&fixture)?).await?;
+        let stream = bench
+            .stream(&request, subject.stream_of(&fixture)?)
+            .await?
+            .outcome;
+        for (verb, outcome) in [("chat", plain), ("chat_stream", stream)] {
+            let shown = outcome.map_err(|error| format!("{verb}: {error}"))?.reasoning();
+            ensure!(
+                shown.is_empty() != (include && thinks),
+                "{verb} with reasoning.include = {include} shows the thought {shown:?}"
+            );
+        }
+    }
+    Ok(Outcome::Proved)
+}
+
 async fn try_level(
     subject: &Subject,
     bench: &Bench,

@@ -53,9 +53,10 @@ fn skips_are_named_and_only_where_they_may_be() {
         .with_skip("stream_reset", "no such thing")
         .with_skip("conduct_no_retry", "no");
     let skipped = run(find("stream_reset"), skipping.clone());
-    assert_eq!(skipped, Ok(Outcome::Skipped("no such thing".to_owned())));
+    assert_eq!(skipped.0, Ok(Outcome::Skipped("no such thing".to_owned())));
     assert!(
         run(find("conduct_no_retry"), skipping)
+            .0
             .unwrap_err()
             .contains("cannot be skipped")
     );
@@ -79,6 +80,7 @@ fn a_panic_of_the_driver_is_a_failure_in_words() {
     let panicking = Harness::new("alpha", "a-model", |_| panic!("out of cheese"));
     assert!(
         run(&SCENARIOS[0], panicking)
+            .0
             .unwrap_err()
             .contains("out of cheese")
     );
@@ -86,7 +88,9 @@ fn a_panic_of_the_driver_is_a_failure_in_words() {
 
 #[test]
 fn a_missing_fixture_is_advice() {
-    let advice = run(&SCENARIOS[0], harness().with_fixtures("no/such/folder")).unwrap_err();
+    let advice = run(&SCENARIOS[0], harness().with_fixtures("no/such/folder"))
+        .0
+        .unwrap_err();
     assert!(
         advice.contains("no/such/folder/text is missing; write request.json"),
         "{advice}"

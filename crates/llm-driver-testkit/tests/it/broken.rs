@@ -144,6 +144,16 @@ fn an_option_that_is_not_sent_is_found() {
         "fixtures_both_directions",
         "fixture text, plain",
     );
+    found(
+        Flaw::DropsAnOption,
+        "options_none_dropped",
+        "max_output_tokens is dropped in silence",
+    );
+}
+
+#[test]
+fn a_decoder_that_insists_is_found() {
+    found(Flaw::IsStrict, "mutation_plain", "/in removed: protocol");
 }
 
 #[test]

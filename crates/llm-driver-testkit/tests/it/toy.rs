@@ -5,6 +5,7 @@ mod codec;
 use bytes::Bytes;
 use codec::Decoder;
 use futures_util::stream::unfold;
+use llm_core::chat::RequestOption;
 use llm_core::stream::ChatEvent;
 use llm_core::{
     Availability, CallContext, Capabilities, Capability, ChatDriver, ChatRequest, ChatResponse, ChatStream,
@@ -57,6 +58,8 @@ pub(crate) enum Flaw {
     SubstitutesModels,
     /// A body that is no answer is an empty answer.
     AcceptsGarbage,
+    /// A field of another type than expected makes the whole answer unreadable.
+    IsStrict,
     /// A picture is fetched from its URL.
     FetchesUrls,
 }
@@ -121,6 +124,28 @@ impl Toy {
         })
     }
 
+    /// What stands in a request that has no place in the toy's format.
+    fn refused(&self, request: &ChatRequest) -> Option<RequestOption> {
+        let mut asked = RequestOption::of(request).into_iter();
+        asked.find(|option| match option {
+            RequestOption::Model
+            | RequestOption::UserMessage
+            | RequestOption::AssistantMessage
+            | RequestOption::ToolMessage
+            | RequestOption::Text
+            | RequestOption::ImageUrl
+            | RequestOption::ToolCall
+            | RequestOption::ToolResult
+            | RequestOption::ToolResultName
+            | RequestOption::Tools
+            | RequestOption::ToolParameters
+            | RequestOption::ParallelToolCalls
+            | RequestOption::ToolChoiceAuto
+            | RequestOption::MaxOutputTokens => false,
+            _ => self.flaw != Flaw::SendsWhatItCannot,
+        })
+    }
+
     /// Sends a call and waits for the head of its answer.
     async fn ask(
         &self,
@@ -132,6 +157,10 @@ impl Toy {
         let missing = capability::check(request, &model.capabilities);
         if !missing.is_empty() && self.flaw != Flaw::SendsWhatItCannot {
             let message = format!("{} cannot do {missing:?}", model.id);
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        if let Some(option) = self.refused(request) {
+            let message = format!("the toy cannot say {option}");
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         if self.flaw == Flaw::FetchesUrls {

@@ -6,7 +6,6 @@ use llm_core::{
     Block, ChatRequest, ChatResponse, ContentPart, Error, ErrorKind, FinishKind, FinishReason, MediaSource,
     ModelId, Phase, ResponseMeta, Result, TextPart, ToolCall, Usage,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) fn encode(model: &ModelId, request: &ChatRequest, stream: bool, flaw: Flaw) -> Value {
@@ -47,51 +46,38 @@ fn part(part: &ContentPart) -> Value {
     }
 }
 
-#[derive(Deserialize, Default)]
-struct Whole {
-    text: Option<String>,
-    #[serde(default)]
-    calls: Vec<Call>,
-    end: String,
-    #[serde(rename = "in")]
-    input: Option<u64>,
-    out: Option<u64>,
-}
-
-#[derive(Deserialize, Default)]
-struct Call {
-    id: String,
-    name: String,
-    #[serde(default)]
-    with: String,
-}
-
 pub(super) fn decode(meta: ResponseMeta, body: &[u8], flaw: Flaw) -> Result<ChatResponse> {
-    let whole = match serde_json::from_slice::<Whole>(body) {
-        Ok(whole) => whole,
-        Err(_) if flaw == Flaw::AcceptsGarbage => Whole {
-            end: "stop".to_owned(),
-            ..Whole::default()
-        },
-        Err(error) => {
-            let said = serde_json::from_slice::<Value>(body).is_ok_and(|value| value.get("error").is_some());
-            if said {
-                return Err(decode_error(500, body).with_phase(Phase::Sent));
-            }
-            let message = format!("the answer cannot be understood (column {})", error.column());
-            return Err(Error::new(ErrorKind::Protocol, message).with_phase(Phase::Sent));
-        }
+    let value = match serde_json::from_slice::<Value>(body) {
+        Err(_) if flaw == Flaw::AcceptsGarbage => json!({"end": "stop"}),
+        parsed => parsed.unwrap_or_default(),
+    };
+    if value.get("error").is_some() {
+        return Err(decode_error(500, body).with_phase(Phase::Sent));
+    }
+    let readable = flaw != Flaw::IsStrict || (value["in"].is_u64() && value["out"].is_u64());
+    let Some(end) = value["end"].as_str().filter(|_| readable) else {
+        return Err(
+            Error::new(ErrorKind::Protocol, "the answer cannot be understood").with_phase(Phase::Sent)
+        );
     };
     let mut response = ChatResponse::new(meta);
+    let text = value["text"].as_str().filter(|text| !text.is_empty());
     response
         .blocks
-        .extend(whole.text.map(|text| Block::Text(TextPart::new(text))));
-    let calls = whole.calls.into_iter();
-    response
-        .blocks
-        .extend(calls.map(|call| Block::ToolCall(ToolCall::new(call.id, call.name, call.with))));
-    response.finish = finish(&whole.end);
-    response.usage = usage(whole.input, whole.out);
+        .extend(text.map(|text| Block::Text(TextPart::new(text))));
+    for (index, call) in value["calls"].as_array().into_iter().flatten().enumerate() {
+        if let Some(name) = call["name"].as_str() {
+            let id = call["id"]
+                .as_str()
+                .map_or_else(|| format!("call-{index}"), str::to_owned);
+            let with = call["with"].as_str().unwrap_or("{}");
+            response
+                .blocks
+                .push(Block::ToolCall(ToolCall::new(id, name, with)));
+        }
+    }
+    response.finish = finish(end);
+    response.usage = usage(value["in"].as_u64(), value["out"].as_u64());
     Ok(response)
 }
 

@@ -24,11 +24,15 @@ pub(super) struct Effort<'a> {
 impl<'a> Encoding<'a> {
     pub(super) fn effort(&mut self, own: &OwnOptions<'a>) -> Result<Effort<'a>> {
         let reasoning = self.request.reasoning.unwrap_or_default();
-        if reasoning.include && !self.dialect.shows_reasoning {
-            self.warn(
-                "reasoning.include",
-                "cannot be had: this host never shows reasoning here",
-            );
+        if reasoning.include {
+            if !self.dialect.shows_reasoning {
+                self.warn(
+                    "reasoning.include",
+                    "cannot be had: this host never shows reasoning here",
+                );
+            } else if self.model.capabilities.support(Capability::Reasoning) == Support::No {
+                self.warn("reasoning.include", "cannot be had: this model does not think");
+            }
         }
         let own_word = own.bag.text("reasoning_effort");
         let taken = match (own_word, reasoning.effort) {
