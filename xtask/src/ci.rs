@@ -3,14 +3,15 @@
 use crate::arguments::{Arguments, Command, Flag};
 use crate::failure::Outcome;
 use crate::steps::Steps;
-use crate::{catalog, demo, features, fuzz, lint, new_driver, test, workspace};
+use crate::{catalog, demo, docs, features, fuzz, lint, new_driver, test, workspace};
 
 pub(crate) const COMMAND: Command = Command {
     name: "ci",
     summary: "Everything a change must pass, in order",
     details: "\
-fmt, clippy, lint, catalog, features, test, retry example, external driver, new driver, fuzz, docs, demo. Stops at
-the first failure and says how to run that step alone. The time of each step is printed at the end. Needs the package registries and no keys.
+fmt, clippy, lint, catalog, features, test, reference pages, retry example, external driver, new driver, fuzz, docs,
+demo. Stops at the first failure and says how to run that step alone. The time of each step is printed at the end. Needs
+the package registries and no keys.
 ",
     operands: &[],
     flags: &[Flag {
@@ -73,6 +74,8 @@ fn run(steps: &mut Steps, full: bool) -> Outcome {
         )?;
     }
     test::run(steps)?;
+    // The tests of this run wrote the reports that the pages come from.
+    steps.run("reference pages", "cargo xtask docs --check", || docs::run(true))?;
     steps.run(
         "retry example",
         &format!("cargo {}", RETRY_EXAMPLE.join(" ")),

@@ -13,6 +13,7 @@ mod cases;
 mod catalog;
 mod ci;
 mod demo;
+mod docs;
 mod failure;
 mod features;
 mod fuzz;
@@ -31,7 +32,7 @@ use crate::arguments::{Command, nearest};
 use crate::failure::{Failure, Outcome};
 
 /// Every command, in the order in which somebody new to the workspace meets them.
-const COMMANDS: [&Command; 12] = [
+const COMMANDS: [&Command; 13] = [
     &demo::COMMAND,
     &test::COMMAND,
     &ci::COMMAND,
@@ -40,6 +41,7 @@ const COMMANDS: [&Command; 12] = [
     &cases::COMMAND,
     &bench::COMMAND,
     &fuzz::COMMAND,
+    &docs::COMMAND,
     &catalog::COMMAND,
     &services::COMMAND,
     &soak::COMMAND,

@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use crate::arguments::{Arguments, Command};
 use crate::cases;
+use crate::docs;
 use crate::failure::{Failure, Outcome};
 use crate::services::model_server::ModelServer;
 use crate::services::redis;
@@ -79,6 +80,7 @@ pub(crate) fn run(steps: &mut Steps) -> Outcome {
         redis,
         upstream,
     };
+    docs::forget_reports()?;
     let tests: &[&str] = if has_nextest()? { &NEXTEST } else { &PLAIN };
     let outcomes = [
         steps.run("tests", &alone(tests), || surroundings.cargo(tests)),

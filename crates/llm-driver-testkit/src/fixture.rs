@@ -161,7 +161,7 @@ impl Fixture {
         self.response.is_none() && self.stream.is_none()
     }
 
-    pub(crate) fn answer_of(&self, body: &WireBody) -> Answer {
+    fn answer_of(&self, body: &WireBody) -> Answer {
         let named = self
             .headers
             .keys()
@@ -178,6 +178,13 @@ impl Fixture {
         } else {
             answer.with_header("content-type", body.media_type)
         }
+    }
+
+    /// The answer with other bytes in its body.
+    pub(crate) fn answer_with(&self, body: &WireBody, bytes: Vec<u8>) -> Answer {
+        let mut answer = self.answer_of(body);
+        answer.pieces = vec![Piece::from(bytes)];
+        answer
     }
 
     fn check(&self, folder: &Path) -> Result<(), String> {

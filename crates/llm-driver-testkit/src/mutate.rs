@@ -130,6 +130,23 @@ impl Mutation {
         }
     }
 
+    /// The change of the same place to another text, where this one makes a text null.
+    pub(crate) fn replaces_text_by(&self, text: &str, whole: &Value) -> Option<Mutation> {
+        let makes_null = matches!(self.change, Change::Replace(Value::Null));
+        let is_text = makes_null && self.place_in(whole).is_some_and(Value::is_string);
+        is_text.then(|| Mutation {
+            path: self.path.clone(),
+            change: Change::Replace(Value::from(text)),
+        })
+    }
+
+    fn place_in<'a>(&self, whole: &'a Value) -> Option<&'a Value> {
+        self.path.iter().try_fold(whole, |place, step| match step {
+            Step::Key(key) => place.get(key),
+            Step::Index(index) => place.get(index),
+        })
+    }
+
     /// The place as `essential` names it: a JSON pointer with `*` for every index of a list.
     pub(crate) fn pattern(&self) -> String {
         let steps = self.path.iter().map(|step| match step {
@@ -146,6 +163,24 @@ impl fmt::Display for Mutation {
             Change::Remove => write!(f, "{} removed", self.pattern()),
             Change::Rename => write!(f, "{} renamed", self.pattern()),
             Change::Replace(value) => write!(f, "{} = {value}", self.pattern()),
+        }
+    }
+}
+
+/// The keys and types of a value, without its texts and numbers; the word of a field `type` belongs to it.
+pub(crate) fn shape(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "bool".to_owned(),
+        Value::Number(_) => "number".to_owned(),
+        Value::String(_) => "text".to_owned(),
+        Value::Array(items) => format!("[{}]", items.iter().map(shape).collect::<Vec<_>>().join(",")),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(key, field)| match field {
+                Value::String(word) if key == "type" => format!("{key}={word}"),
+                _ => format!("{key}:{}", shape(field)),
+            });
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
         }
     }
 }
@@ -172,6 +207,18 @@ pub(crate) fn frames(stream: &[u8]) -> Vec<Frame> {
         from += line.len();
     }
     frames
+}
+
+/// The frames of a stream, or the whole of a plain answer in JSON.
+pub(crate) fn frames_or_whole(body: &[u8]) -> Vec<Frame> {
+    match serde_json::from_slice(body) {
+        Ok(value) => vec![Frame {
+            value,
+            from: 0,
+            to: body.len(),
+        }],
+        Err(_) => frames(body),
+    }
 }
 
 impl Frame {
@@ -222,5 +269,9 @@ mod tests {
             b"event: x\ndata: {\"a\":1}\r\n\ndata:{}\n: hi\ndata: [DONE]\n\n"
         );
         assert_eq!(frames(b"{\"a\":1}\n{\"b\":2}\n").len(), 2);
+        assert_eq!(
+            shape(&json!({"type": "x", "a": [1, "b"]})),
+            "{type=x,a:[number,text]}"
+        );
     }
 }

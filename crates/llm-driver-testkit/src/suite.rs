@@ -118,6 +118,7 @@ pub const SCENARIOS: &[Scenario] = &[
     scenario!("limits_deadline", "limits", paused, binding, limits::deadline),
     scenario!("secrets_in_errors", "secrets", paused, binding, secrets::in_errors),
     scenario!("secrets_echoed_by_vendor", "secrets", paused, binding, secrets::echoed_by_vendor),
+    scenario!("secrets_in_refusals", "secrets", paused, binding, secrets::in_refusals),
     scenario!("secrets_in_debug", "secrets", paused, binding, secrets::in_debug),
     scenario!("cancel_plain", "cancel", sockets, binding, cancel::plain),
     scenario!("cancel_stream", "cancel", sockets, binding, cancel::stream),
@@ -165,7 +166,7 @@ macro_rules! conformance_suite {
             errors_rate_limit_429 errors_html_500 errors_overloaded_503 errors_context_length
             errors_garbage_body errors_empty_body errors_cut_body errors_no_connection
             limits_rate_limit_headers limits_huge_body limits_huge_error_body limits_endless_event limits_deadline
-            secrets_in_errors secrets_echoed_by_vendor secrets_in_debug
+            secrets_in_errors secrets_echoed_by_vendor secrets_in_refusals secrets_in_debug
             cancel_plain cancel_stream
             url_safety_model_id url_safety_url_in_request
             conduct_no_retry conduct_no_retry_on_sockets conduct_health_costs_no_tokens

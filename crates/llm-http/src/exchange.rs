@@ -181,6 +181,8 @@ impl CallFacts {
         texts: impl IntoIterator<Item = &'t str>,
     ) -> Error {
         let secrets: Vec<&str> = self.credential.iter().flat_map(|shown| shown.secrets()).collect();
+        let texts: Vec<&str> = texts.into_iter().collect();
+        let content_free = |said: &str| scrub(&scrub_content(said, texts.iter().copied()), &secrets);
         let vendor = error.vendor_mut();
         vendor.driver.get_or_insert_with(|| self.driver.clone());
         vendor.model = vendor.model.take().or_else(|| self.model.clone());
@@ -191,7 +193,7 @@ impl CallFacts {
             .or_else(|| self.headers.request_id.clone());
         vendor.rate_limits = vendor.rate_limits.or(self.headers.rate_limits);
         for said in [&mut vendor.code, &mut vendor.param].into_iter().flatten() {
-            *said = scrub(said, &secrets);
+            *said = content_free(said);
         }
         let kept = vendor.body.take().unwrap_or_default();
         // A decoder keeps the body as it came, and shortened. Scrubbed before it is cut: half a key would not be
@@ -206,7 +208,7 @@ impl CallFacts {
             (header_hint, _) => header_hint,
         };
         // Content first: with a key taken out of its middle it would not be recognised.
-        let message = shorten(scrub(&scrub_content(error.message(), texts), &secrets));
+        let message = shorten(content_free(error.message()));
         let phase = error.phase().max(Phase::Sent);
         error
             .with_retry_after(hint)

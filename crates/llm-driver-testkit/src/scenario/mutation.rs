@@ -1,9 +1,9 @@
 //! Mutations: an answer with one field missing, null, of another type or of another name is still read.
 
 use super::{Finding, Outcome, ensure};
-use crate::answer::{Answer, Piece};
-use crate::fixture::{Fixture, WireBody};
-use crate::mutate::{Mutation, frames, mutations};
+use crate::answer::Answer;
+use crate::fixture::Fixture;
+use crate::mutate::{Frame, Mutation, frames, mutations, shape};
 use crate::subject::{Bench, Subject};
 use llm_core::{ChatRequest, ChatResponse, Error, ErrorKind};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(crate) async fn plain(subject: &Subject) -> Finding {
         for mutation in mutations(&whole) {
             let body = mutation.apply(&whole).to_string();
             let outcome = bench
-                .chat(&request, replaced(&fixture, answer, body.into_bytes()))
+                .chat(&request, fixture.answer_with(answer, body.into_bytes()))
                 .await?;
             verdict.weigh(&fixture, "", &mutation, &outcome);
         }
@@ -33,7 +33,8 @@ pub(crate) async fn plain(subject: &Subject) -> Finding {
     verdict.finding()
 }
 
-/// Every frame of the stream of every fixture, with one place changed at a time.
+/// The frames of the stream of every fixture, with one place changed at a time. Of frames that are built alike, the
+/// first and the last stand for all.
 pub(crate) async fn stream(subject: &Subject) -> Finding {
     let mut verdict = Verdict::default();
     for fixture in subject.fixtures()? {
@@ -42,10 +43,10 @@ pub(crate) async fn stream(subject: &Subject) -> Finding {
         };
         let bench = subject.bench()?;
         let request = subject.request_of(&fixture)?;
-        for frame in frames(&answer.bytes) {
+        for frame in first_and_last_of_each_shape(frames(&answer.bytes)) {
             for mutation in mutations(&frame.value) {
                 let bytes = frame.replaced(&answer.bytes, &mutation.apply(&frame.value));
-                let outcome = ask(&bench, &request, replaced(&fixture, answer, bytes)).await?;
+                let outcome = ask(&bench, &request, fixture.answer_with(answer, bytes)).await?;
                 verdict.weigh(&fixture, STREAM, &mutation, &outcome);
             }
         }
@@ -54,18 +55,27 @@ pub(crate) async fn stream(subject: &Subject) -> Finding {
     verdict.finding()
 }
 
+fn first_and_last_of_each_shape(frames: Vec<Frame>) -> Vec<Frame> {
+    let mut shapes: Vec<(String, Vec<Frame>)> = Vec::new();
+    for frame in frames {
+        let shape = shape(&frame.value);
+        match shapes.iter_mut().find(|(known, _)| *known == shape) {
+            Some((_, alike)) => {
+                alike.truncate(1);
+                alike.push(frame);
+            }
+            None => shapes.push((shape, vec![frame])),
+        }
+    }
+    shapes.into_iter().flat_map(|(_, alike)| alike).collect()
+}
+
 async fn ask(
     bench: &Bench,
     request: &ChatRequest,
     answer: Answer,
 ) -> Result<Result<ChatResponse, Error>, String> {
     Ok(bench.stream(request, answer).await?.outcome)
-}
-
-fn replaced(fixture: &Fixture, answer: &WireBody, bytes: Vec<u8>) -> Answer {
-    let mut replaced = fixture.answer_of(answer);
-    replaced.pieces = vec![Piece::from(bytes)];
-    replaced
 }
 
 /// Before a path of `essential` that is one of a stream's frames.

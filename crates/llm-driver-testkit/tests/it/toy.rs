@@ -13,7 +13,7 @@ use llm_core::{
     Result, VendorId, async_trait, capability,
 };
 use llm_driver_testkit::{Endpoint, Harness};
-use llm_http::redact::request_texts;
+use llm_http::redact::{request_texts, without_user_info};
 use llm_http::{
     Body, CallFacts, Credential, Exchange, HttpRequest, Limits, ReqwestTransport, Transport, VendorApi,
     path_segment, status_error,
@@ -111,11 +111,13 @@ impl Toy {
         } else {
             Limits::default()
         };
+        let address = without_user_info(&endpoint.base_url);
+        let shown = address.split(['?', '#']).next().unwrap_or_default().to_owned();
         let api = VendorApi::new(id.clone(), &endpoint.base_url, transport.clone())?
             .with_credential(Credential::bearer(endpoint.api_key.clone()))?
             .with_limits(limits);
         Ok(Toy {
-            info: DriverInfo::new(id, VendorId::from_static("toy"), "Toy").with_base_url(&endpoint.base_url),
+            info: DriverInfo::new(id, VendorId::from_static("toy"), "Toy").with_base_url(shown),
             api,
             transport,
             flaw,
