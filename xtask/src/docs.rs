@@ -139,22 +139,42 @@ fn reports(root: &Path) -> Outcome<Vec<Report>> {
     let folder = folder()?;
     let mut reports = Vec::new();
     for driver in drivers(root)? {
-        let path = folder.join(format!("{driver}.json"));
-        let text = std::fs::read(&path).while_doing(format_args!(
-            "reading what the suite of llm-driver-{driver} found; run its tests first"
-        ))?;
-        let found: Value =
-            serde_json::from_slice(&text).while_doing(format_args!("reading the report of {driver}"))?;
-        let failed = tables::scenarios(&found).find(|scenario| scenario["outcome"] == "failed");
-        if let Some(failed) = failed {
-            return Err(Failure::new(format!(
-                "llm-driver-{driver}: the scenario {} failed; nothing is told of a suite that is not green",
-                failed["name"]
-            )));
+        for name in suites(&folder, &driver) {
+            let path = folder.join(format!("{name}.json"));
+            let text = std::fs::read(&path).while_doing(format_args!(
+                "reading what the suite of llm-driver-{driver} found; run its tests first"
+            ))?;
+            let found: Value =
+                serde_json::from_slice(&text).while_doing(format_args!("reading the report of {name}"))?;
+            let failed = tables::scenarios(&found).find(|scenario| scenario["outcome"] == "failed");
+            if let Some(failed) = failed {
+                return Err(Failure::new(format!(
+                    "llm-driver-{driver}: the scenario {} failed; nothing is told of a suite that is not green",
+                    failed["name"]
+                )));
+            }
+            reports.push(Report { driver: name, found });
         }
-        reports.push(Report { driver, found });
     }
     Ok(reports)
+}
+
+/// The suites of a driver: one of its own name, and one for each further API, `DRIVER-API`.
+fn suites(folder: &Path, driver: &str) -> Vec<String> {
+    let further = format!("{driver}-");
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = files
+        .filter_map(|file| {
+            file.file_name()
+                .to_str()?
+                .strip_suffix(".json")
+                .map(str::to_owned)
+        })
+        .filter(|name| name.starts_with(&further))
+        .collect();
+    names.sort();
+    names.insert(0, driver.to_owned());
+    names
 }
 
 /// A page with another generated part.
