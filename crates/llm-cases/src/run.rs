@@ -3,6 +3,7 @@
 mod breaker_sim;
 mod cache_sim;
 mod http_error;
+mod limiter_sim;
 mod plain;
 mod request;
 mod retry_sim;
@@ -35,6 +36,7 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         Wire::StreamTranslation => stream_translation::run(case),
         Wire::BreakerSim => breaker_sim::run(case),
         Wire::CacheSim => cache_sim::run(case),
+        Wire::LimiterSim => limiter_sim::run(case),
         Wire::RetrySim => retry_sim::run(case),
         Wire::TimeoutSim => timeout_sim::run(case),
         other => Err(unsupported_wire(other)),
@@ -58,6 +60,7 @@ pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
         Wire::StreamTranslation => stream_translation::supported(input),
         Wire::BreakerSim => breaker_sim::supported(input),
         Wire::CacheSim => cache_sim::supported(input),
+        Wire::LimiterSim => limiter_sim::supported(input),
         Wire::RetrySim => retry_sim::supported(input),
         Wire::TimeoutSim => timeout_sim::supported(input),
         other => Err(unsupported_wire(other)),

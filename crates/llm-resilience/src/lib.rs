@@ -26,7 +26,7 @@ pub use cache::{CacheLayer, CacheMode, CacheNamespace, CachePolicy, CachedStream
 pub use rate_limit::RedisQuotaStore;
 pub use rate_limit::{
     BurstPolicy, LimitReason, MemoryQuotaStore, QuotaStore, RateLimitLayer, RateLimitPolicy, RateLimitScope,
-    Refusal, StoreFailurePolicy, StoreFault,
+    Refusal, StoreFailurePolicy, StoreFault, TokenEstimate,
 };
 pub use retry::{BudgetPolicy, Decision, Facts, GiveUpReason, Jitter, RetryLayer, RetryPolicy, decide};
 pub use timeout::{TimeoutLayer, TimeoutPolicy};
