@@ -68,6 +68,11 @@ fn time_limits_and_retries_pass_without_leaving_anything_out() {
 }
 
 #[test]
+fn routing_passes_without_leaving_anything_out() {
+    must_pass("cases", &["--kind", "routing"]);
+}
+
+#[test]
 fn own_suite_passes_and_no_should_case_differs() {
     let lines = must_pass("cases-own", &[]);
     let differing: Vec<&String> = lines.iter().filter(|line| line.starts_with("differs ")).collect();
