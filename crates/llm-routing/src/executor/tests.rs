@@ -118,7 +118,10 @@ async fn without_failover_the_first_that_is_available_is_asked_alone_and_may_que
     let request = ChatRequest::user("hi");
     let error = executor.chat(&cx, &fleet.plan, &request).await.unwrap_err();
     assert_eq!((error.kind(), fleet.called()), (ErrorKind::Server, vec![1, 0]));
-    assert_eq!(fleet.drivers[0].calls()[0].max_queue_wait, Duration::from_secs(9));
+    assert_eq!(
+        fleet.drivers[0].calls()[0].max_queue_wait,
+        Some(Duration::from_secs(9))
+    );
 }
 
 #[tokio::test]
