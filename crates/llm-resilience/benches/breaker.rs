@@ -1,19 +1,16 @@
 //! What a breaker costs a call that it lets pass. A bare driver, which answers at once, stands beside each figure: the
 //! difference is being let in, telling of the end, and one more boxed future.
 
+#[path = "still/driver.rs"]
+mod driver;
+
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use llm_core::stream::events_of;
-use llm_core::{
-    Availability, Block, CallContext, ChatDriver, ChatEvent, ChatRequest, ChatResponse, ChatStream, DriverId,
-    DriverInfo, HealthStatus, ModelId, ResolvedModel, ResponseMeta, Result, Stack, TextPart, VendorId,
-    async_trait,
-};
+use driver::bare;
+use llm_core::{CallContext, ChatRequest, Result, Stack};
 use llm_http::SystemClock;
 use llm_resilience::{BreakerLayer, BreakerPolicy};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
@@ -23,61 +20,6 @@ const TASKS: usize = 64;
 
 fn main() {
     divan::main();
-}
-
-/// Answers at once, with what it always answers.
-#[derive(Debug)]
-struct Still {
-    info: DriverInfo,
-    model: Arc<ResolvedModel>,
-    response: ChatResponse,
-    events: Vec<ChatEvent>,
-}
-
-/// Events that are there.
-struct There(std::vec::IntoIter<ChatEvent>);
-
-impl futures_core::Stream for There {
-    type Item = Result<ChatEvent>;
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Poll::Ready(self.0.next().map(Ok))
-    }
-}
-
-#[async_trait]
-impl ChatDriver for Still {
-    fn info(&self) -> &DriverInfo {
-        &self.info
-    }
-    fn resolve(&self, _: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
-        Ok(Arc::clone(&self.model))
-    }
-    fn availability(&self, _: &ModelId) -> Availability {
-        Availability::Available
-    }
-    async fn health(&self, cx: &CallContext) -> HealthStatus {
-        HealthStatus::unknown(cx.clock().wall(), "never asked")
-    }
-    async fn chat(&self, _: &CallContext, _: &ChatRequest) -> Result<ChatResponse> {
-        Ok(self.response.clone())
-    }
-    async fn chat_stream(&self, _: &CallContext, _: &ChatRequest) -> Result<ChatStream> {
-        let events = There(self.events.clone().into_iter());
-        Ok(ChatStream::new(ResponseMeta::default(), events))
-    }
-}
-
-fn bare() -> Result<Stack> {
-    let mut response = ChatResponse::new(ResponseMeta::default());
-    response.blocks = vec![Block::Text(TextPart::new("hello"))];
-    let id = DriverId::from_static("alpha");
-    let info = DriverInfo::new(id, VendorId::from_static("alpha"), "alpha");
-    Ok(Stack::new(Still {
-        info: info.with_base_url("https://api.vendor.example/v1"),
-        model: Arc::new(ResolvedModel::unknown(ModelId::new("m1")?)),
-        events: events_of(response.clone()),
-        response,
-    }))
 }
 
 fn within_breaker() -> Result<Stack> {

@@ -5,6 +5,7 @@ mod room;
 
 use crate::clock;
 use crate::policy::{Answer, Policy, PolicyChatDriver, Target};
+use crate::trace::note_queue_wait;
 use llm_core::{
     Availability, CallContext, ChatDriver, ChatLayer, ChatStream, Error, Rejection, Result, UnavailableReason,
 };
@@ -101,10 +102,12 @@ impl Policy for Bulkhead {
         Fut: Future<Output = Result<T>> + Send,
     {
         let room = self.rooms.of(self.policy.scope, target);
+        let came = cx.clock().now();
         let place = self
             .enter(cx, &room)
             .await
             .map_err(|error| error.with_vendor(target.facts(None)))?;
+        note_queue_wait(cx, came);
         let answer = operation(cx.clone()).await?;
         Ok(answer.holding(place))
     }

@@ -1,7 +1,12 @@
-//! Durations in configuration: whole milliseconds.
+//! Durations in configuration and in logs: whole milliseconds.
 
 use serde::{Deserialize, Deserializer};
 use std::time::Duration;
+
+/// A length in whole milliseconds, for logs.
+pub(crate) fn of(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// A duration.
 pub(crate) fn plain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

@@ -15,6 +15,7 @@ mod store;
 mod window;
 
 use crate::policy::{Answer, Observer as _, Policy, PolicyChatDriver, Target};
+use crate::trace::note_queue_wait;
 use budgets::Budgets;
 use estimate::Demand;
 use llm_core::{Availability, CallContext, ChatDriver, ChatLayer, ChatStream, Result, UnavailableReason};
@@ -22,7 +23,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use config::{RateLimitPolicy, RateLimitScope, StoreFailurePolicy};
-pub use estimate::TokenEstimate;
 pub use pace::BurstPolicy;
 #[cfg(feature = "redis")]
 pub use redis::RedisQuotaStore;
@@ -140,12 +140,13 @@ impl Policy for RateLimit {
             return operation(cx.clone()).await;
         }
         let demand = target.chat.map(Demand::of_chat).unwrap_or_default();
-        let demand = demand.or_known(cx.extensions().find());
         let budget = self.budgets.of(target);
+        let came = cx.clock().now();
         let mut lease = budget
             .acquire(cx, &demand)
             .await
             .map_err(|error| error.with_vendor(target.facts(None)))?;
+        note_queue_wait(cx, came);
         match operation(cx.clone()).await {
             Ok(answer) => Ok(answer.observed(lease)),
             Err(error) => {

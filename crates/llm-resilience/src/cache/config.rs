@@ -154,7 +154,7 @@ impl CacheNamespace {
         CacheNamespace(name.into())
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -5,8 +5,9 @@ use llm_core::{Attempt, CallContext, Clock, Error, ModelId, Phase};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The log of tries one after the other.
 #[derive(Debug, Clone)]
-pub(super) struct AttemptLog {
+pub(crate) struct AttemptLog {
     clock: Arc<dyn Clock>,
     candidate: String,
     model: Option<ModelId>,
@@ -19,11 +20,16 @@ pub(super) struct AttemptLog {
 
 impl AttemptLog {
     /// The first try begins now.
-    pub(super) fn begin(cx: &CallContext, target: &Target<'_>) -> Self {
+    pub(crate) fn begin(cx: &CallContext, target: &Target<'_>) -> Self {
+        AttemptLog::begin_as(cx, target.driver.id.as_str().to_owned(), target.model)
+    }
+
+    /// The first try begins now, under this name.
+    pub(crate) fn begin_as(cx: &CallContext, candidate: String, model: Option<&ModelId>) -> Self {
         AttemptLog {
             clock: Arc::clone(cx.clock()),
-            candidate: target.driver.id.as_str().to_owned(),
-            model: target.model.cloned(),
+            candidate,
+            model: model.cloned(),
             failed: Vec::new(),
             started: cx.clock().now(),
             wait: Duration::ZERO,
@@ -31,13 +37,19 @@ impl AttemptLog {
     }
 
     /// The next try begins now, after this wait.
-    pub(super) fn begin_next(&mut self, wait: Duration) {
+    pub(crate) fn begin_next(&mut self, wait: Duration) {
         self.started = self.clock.now();
         self.wait = wait;
     }
 
+    /// The next try begins now, under another name.
+    pub(crate) fn begin_next_as(&mut self, candidate: String) {
+        self.candidate = candidate;
+        self.begin_next(Duration::ZERO);
+    }
+
     /// The present try failed.
-    pub(super) fn add_failure(&mut self, error: &Error) {
+    pub(crate) fn add_failure(&mut self, error: &Error) {
         if error.attempts().is_empty() {
             let failed = Attempt::failed(&self.candidate, self.model.clone(), self.elapsed(), error);
             self.failed.push(failed.with_wait(self.wait));
@@ -47,7 +59,7 @@ impl AttemptLog {
     }
 
     /// The present try served; `inner` is what the answer itself says was tried for it.
-    pub(super) fn into_served(mut self, inner: &[Attempt]) -> Vec<Attempt> {
+    pub(crate) fn into_served(mut self, inner: &[Attempt]) -> Vec<Attempt> {
         if inner.is_empty() {
             let served = Attempt::served(&self.candidate, self.model.clone(), self.elapsed());
             self.failed.push(served.with_wait(self.wait));
@@ -59,14 +71,14 @@ impl AttemptLog {
 
     /// The error that a committed answer broke off with, with the log on it. It is never replayed, which its
     /// phase says to whoever sees it next.
-    pub(super) fn into_late_error(mut self, error: Error) -> Error {
+    pub(crate) fn into_late_error(mut self, error: Error) -> Error {
         let error = error.with_phase(Phase::Streaming);
         self.add_failure(&error);
         error.with_attempts(self.failed)
     }
 
     /// The error that the call is given up with, with the log on it.
-    pub(super) fn into_error(self, error: Error) -> Error {
+    pub(crate) fn into_error(self, error: Error) -> Error {
         error.with_attempts(self.failed)
     }
 

@@ -68,7 +68,7 @@ const KEPT: usize = SLICES as usize + 1;
 /// for up to a slice less. So in every window that ends with a retry there are no more retries than the policy
 /// says.
 #[derive(Debug)]
-pub(super) struct RetryBudget {
+pub(crate) struct RetryBudget {
     policy: BudgetPolicy,
     /// Where slices are counted from: the first moment it was told.
     origin: Option<Instant>,
@@ -84,7 +84,7 @@ struct Slice {
 }
 
 impl RetryBudget {
-    pub(super) fn new(policy: BudgetPolicy) -> Self {
+    pub(crate) fn new(policy: BudgetPolicy) -> Self {
         RetryBudget {
             policy,
             origin: None,
@@ -93,12 +93,12 @@ impl RetryBudget {
     }
 
     /// A logical call begins.
-    pub(super) fn record_call(&mut self, now: Instant) {
+    pub(crate) fn record_call(&mut self, now: Instant) {
         self.slice(now).calls += 1;
     }
 
     /// Is there room for a retry?
-    pub(super) fn has_room(&mut self, now: Instant) -> bool {
+    pub(crate) fn has_room(&mut self, now: Instant) -> bool {
         let present = self.slice(now).number;
         let mut calls = 0_u64;
         let mut retries = 0_u64;
@@ -116,7 +116,7 @@ impl RetryBudget {
     }
 
     /// A retry is going to be made.
-    pub(super) fn record_retry(&mut self, now: Instant) {
+    pub(crate) fn record_retry(&mut self, now: Instant) {
         self.slice(now).retries += 1;
     }
 

@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 ///
 /// # Errors
 /// What ended the stream before that; `Interrupted`, when it just stopped.
-pub(super) async fn until_commit(mut stream: ChatStream) -> Result<ChatStream> {
+pub(crate) async fn until_commit(mut stream: ChatStream) -> Result<ChatStream> {
     let mut held = VecDeque::new();
     loop {
         let event = match stream.next_event().await {

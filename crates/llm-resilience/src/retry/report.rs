@@ -1,6 +1,7 @@
 //! What the retry layer says in the log. Never content, never a vendor's words: only kinds, numbers and ids.
 
 use super::{GiveUpReason, Retry};
+use crate::millis;
 use crate::policy::Target;
 use llm_core::{CallContext, Error, ModelId};
 use std::time::Duration;
@@ -18,7 +19,7 @@ impl Retry {
             attempt,
             kind = error.kind().as_str(),
             status = error.vendor().status,
-            wait_ms = millis(wait),
+            wait_ms = millis::of(wait),
             request_id = cx.request_id(),
             vendor_request_id = error.vendor().request_id.as_deref(),
             driver = target.driver.id.as_str(),
@@ -45,7 +46,7 @@ impl Retry {
                     kind = error.kind().as_str(),
                     status = error.vendor().status,
                     reason = reason.as_str(),
-                    retry_after_ms = error.retry_after().map(millis),
+                    retry_after_ms = error.retry_after().map(millis::of),
                     request_id = cx.request_id(),
                     vendor_request_id = error.vendor().request_id.as_deref(),
                     driver = target.driver.id.as_str(),
@@ -66,8 +67,4 @@ impl Retry {
             | GiveUpReason::Budget => event!(warn),
         }
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

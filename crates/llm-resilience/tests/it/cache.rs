@@ -1,7 +1,7 @@
 //! Answers that were given before.
 
 mod shared;
-mod shelf;
+pub(crate) mod shelf;
 mod store;
 mod streams;
 

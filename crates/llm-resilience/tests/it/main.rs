@@ -11,6 +11,10 @@ mod deadline;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod hedge;
+#[cfg(test)]
+mod key_pool;
+#[cfg(test)]
 mod neutral;
 #[cfg(test)]
 mod openai;
@@ -24,7 +28,11 @@ mod retry;
 #[cfg(test)]
 mod retry_stream;
 #[cfg(test)]
+mod stack;
+#[cfg(test)]
 mod timeout;
+#[cfg(test)]
+mod trace;
 
 use llm_core::{CallContext, ChatEvent, ChatRequest, ChatStream, Error, ErrorKind, Stack};
 use llm_driver_testkit::ScriptedDriver;

@@ -5,8 +5,9 @@ use llm_core::Stack;
 use llm_driver_testkit::{ScriptedDriver, layer_suite};
 use llm_resilience::store::{KeyValueStore, StoreError};
 use llm_resilience::{
-    BreakerLayer, BreakerPolicy, BulkheadLayer, BulkheadPolicy, CacheLayer, CachePolicy, MemoryQuotaStore,
-    RateLimitLayer, RateLimitPolicy, RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy,
+    BreakerLayer, BreakerPolicy, BulkheadLayer, BulkheadPolicy, CacheLayer, CachePolicy, HedgeLayer,
+    HedgePolicy, KeyPoolLayer, KeyPoolPolicy, MemoryQuotaStore, RateLimitLayer, RateLimitPolicy, RetryLayer,
+    RetryPolicy, TimeoutLayer, TimeoutPolicy, TraceLayer,
 };
 use std::time::Duration;
 
@@ -83,6 +84,21 @@ mod timeout_off {
 mod timeout_default {
     use super::*;
     layer_suite!(TimeoutLayer::default());
+}
+
+mod hedge_off {
+    use super::*;
+    layer_suite!(HedgeLayer::new(HedgePolicy::off()));
+}
+
+mod key_pool_of_one {
+    use super::*;
+    layer_suite!(KeyPoolLayer::new(KeyPoolPolicy::turns_only()));
+}
+
+mod trace {
+    use super::*;
+    layer_suite!(TraceLayer::default());
 }
 
 #[test]

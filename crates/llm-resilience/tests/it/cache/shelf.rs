@@ -19,7 +19,7 @@ pub(super) enum Mood {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
+pub(crate) struct Shelf {
     inner: Mutex<Inner>,
     clock: TestClock,
 }
