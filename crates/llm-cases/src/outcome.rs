@@ -8,6 +8,7 @@ use llm_core::{Block, ChatResponse, Error, FinishKind, FinishReason, Replay, Res
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
+pub(crate) use class::{CLASSES, class_of};
 pub(crate) use compare::{differences, same, within};
 pub(crate) use expect::{check, check_range};
 
@@ -34,7 +35,7 @@ pub(crate) fn of_response(response: &ChatResponse, sent_back: Option<(&'static s
 /// A failure, and what had come before it.
 pub(crate) fn of_error(error: &Error, partial: &ChatResponse) -> Value {
     let mut failure = Map::new();
-    failure.insert("class".into(), json!(class::class_of(error)));
+    failure.insert("class".into(), json!(class_of(error)));
     failure.insert("retryable".into(), json!(error.retryable()));
     failure.insert("message".into(), json!(error.message()));
     if let Some(hint) = error.retry_after() {
@@ -51,6 +52,11 @@ pub(crate) fn of_early_error(error: &Error) -> Value {
 /// A call that nothing ended: no expected outcome is like it.
 pub(crate) fn of_no_end() -> Value {
     json!({"outcome": "no end"})
+}
+
+/// An answer that its reader dropped: no expected outcome is like it.
+pub(crate) fn of_dropped(partial: &ChatResponse) -> Value {
+    json!({"outcome": "dropped", "partial": content(partial)})
 }
 
 /// Adds when the outcome was known.

@@ -3,9 +3,11 @@
 mod breaker_sim;
 mod cache_sim;
 mod http_error;
+mod limiter_sim;
 mod plain;
 mod request;
 mod retry_sim;
+mod router_sim;
 mod stream;
 mod stream_translation;
 mod timeout_sim;
@@ -15,7 +17,7 @@ use crate::case::{Case, Fault, Wire};
 use crate::form::{Form, unsupported_wire};
 use crate::outcome;
 use crate::subject::{Subject, patiently};
-use llm_core::ChatRequest;
+use llm_core::{Attempt, ChatRequest};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -35,7 +37,9 @@ pub(crate) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         Wire::StreamTranslation => stream_translation::run(case),
         Wire::BreakerSim => breaker_sim::run(case),
         Wire::CacheSim => cache_sim::run(case),
+        Wire::LimiterSim => limiter_sim::run(case),
         Wire::RetrySim => retry_sim::run(case),
+        Wire::RouterSim => router_sim::run(case),
         Wire::TimeoutSim => timeout_sim::run(case),
         other => Err(unsupported_wire(other)),
     }
@@ -58,7 +62,9 @@ pub(crate) fn supported(wire: Wire, input: &Value) -> Result<(), Fault> {
         Wire::StreamTranslation => stream_translation::supported(input),
         Wire::BreakerSim => breaker_sim::supported(input),
         Wire::CacheSim => cache_sim::supported(input),
+        Wire::LimiterSim => limiter_sim::supported(input),
         Wire::RetrySim => retry_sim::supported(input),
+        Wire::RouterSim => router_sim::supported(input),
         Wire::TimeoutSim => timeout_sim::supported(input),
         other => Err(unsupported_wire(other)),
     }
@@ -71,12 +77,34 @@ struct Asked {
     known_at: Duration,
     /// The rule that the events break.
     illegal: Option<String>,
+    /// So many events said that an answer begins.
+    starts: u64,
+    /// The candidate whose answer it is, where a router was asked.
+    served_by: Option<String>,
+}
+
+impl Asked {
+    fn new(outcome: Value, known_at: Duration) -> Self {
+        Asked {
+            outcome,
+            known_at,
+            illegal: None,
+            starts: 0,
+            served_by: None,
+        }
+    }
+}
+
+/// Who served, by the log of an answer.
+fn server(attempts: &[Attempt]) -> Option<String> {
+    let served = attempts.last().filter(|last| last.failure.is_none())?;
+    Some(served.candidate.clone())
 }
 
 /// Asks for a stream and reads it to its end, or asks for the whole answer.
 async fn ask(subject: &Subject, request: &ChatRequest, stream: bool) -> Asked {
     if stream {
-        stream::ask(subject, request).await
+        stream::ask(subject, request, None).await
     } else {
         plain::ask(subject, request).await
     }
@@ -86,11 +114,7 @@ async fn ask(subject: &Subject, request: &ChatRequest, stream: bool) -> Asked {
 async fn ask_patiently(subject: &Subject, request: &ChatRequest, stream: bool) -> Asked {
     match patiently(ask(subject, request, stream)).await {
         Some(asked) => asked,
-        None => Asked {
-            outcome: outcome::of_no_end(),
-            known_at: subject.elapsed(),
-            illegal: None,
-        },
+        None => Asked::new(outcome::of_no_end(), subject.elapsed()),
     }
 }
 

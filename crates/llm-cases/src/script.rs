@@ -14,14 +14,14 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// One scripted answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Scripted {
     /// The pause before its first byte.
     pub(crate) delay: Duration,
     content: Content,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Content {
     Ok(Good),
     /// Status, headers and body as they are.
@@ -35,7 +35,7 @@ enum Content {
 }
 
 /// An answer that is right, in nobody's form yet.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Good {
     text: String,
     /// In the vendor's word.

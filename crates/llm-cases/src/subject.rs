@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Where the vendor is.
+/// Where the vendor is, unless a case says it.
 const BASE_URL: &str = "http://vendor.example/v1";
 /// The model that every request asks for.
 const MODEL: &str = "demo-1";
@@ -34,6 +34,23 @@ pub(crate) struct Setup {
     wall: Option<SystemTime>,
     call_limit: Option<Duration>,
     bytewise: bool,
+    host: Host,
+}
+
+/// Where a vendor is, and what its requests are authorised with.
+#[derive(Debug, Clone)]
+pub(crate) struct Host {
+    pub(crate) base_url: String,
+    pub(crate) key: Option<String>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            base_url: BASE_URL.to_owned(),
+            key: None,
+        }
+    }
 }
 
 impl Setup {
@@ -66,10 +83,20 @@ impl Setup {
         self
     }
 
+    /// The vendor is there.
+    pub(crate) fn on(&self, host: &Host) -> Setup {
+        Setup {
+            price: self.price.clone(),
+            host: host.clone(),
+            ..*self
+        }
+    }
+
     /// Bodies are delivered byte by byte, or as the case cuts them.
     pub(crate) fn bytewise(&self, bytewise: bool) -> Setup {
         Setup {
             price: self.price.clone(),
+            host: self.host.clone(),
             bytewise,
             ..*self
         }
@@ -108,17 +135,27 @@ impl Subject {
             Some(wall) => TestClock::starting_at(wall),
             None => TestClock::new(),
         });
+        Ok(Subject::of(driver, form, clock, setup.call_limit))
+    }
+
+    /// A driver that is built already, for calls that have at most this long.
+    pub(crate) fn of(
+        driver: Arc<dyn ChatDriver>,
+        form: Form,
+        clock: Arc<TestClock>,
+        limit: Option<Duration>,
+    ) -> Subject {
         let cx = CallContext::new(clock.clone());
-        Ok(Subject {
+        Subject {
             driver,
-            cx: match setup.call_limit {
+            cx: match limit {
                 Some(limit) => cx.with_timeout(limit),
                 None => cx,
             },
             form,
             start: clock.now(),
             clock,
-        })
+        }
     }
 
     /// The same with a layer around it.
@@ -163,7 +200,11 @@ impl Subject {
 }
 
 /// The driver of a form.
-fn driver(form: Form, setup: &Setup, transport: Arc<dyn Transport>) -> Result<Arc<dyn ChatDriver>, Error> {
+pub(crate) fn driver(
+    form: Form,
+    setup: &Setup,
+    transport: Arc<dyn Transport>,
+) -> Result<Arc<dyn ChatDriver>, Error> {
     Ok(match form {
         Form::ChatCompletions => Arc::new(openai_driver(setup, transport, ApiChoice::ChatCompletions)?),
         Form::Responses => {
@@ -181,8 +222,11 @@ fn openai_driver(
     transport: Arc<dyn Transport>,
     api: ApiChoice,
 ) -> Result<OpenAiDriver, Error> {
-    let mut config = OpenAiConfig::compatible(BASE_URL).with_api(api);
+    let mut config = OpenAiConfig::compatible(&setup.host.base_url).with_api(api);
     config.extract_think_tags = setup.extract_think_tags;
+    if let Some(key) = &setup.host.key {
+        config = config.with_api_key(key.as_str());
+    }
     if let Some(price) = &setup.price {
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
     }
@@ -191,7 +235,10 @@ fn openai_driver(
 
 fn claude_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<ClaudeDriver, Error> {
     no_think_tags(setup)?;
-    let mut config = ClaudeConfig::compatible(BASE_URL);
+    let mut config = ClaudeConfig::compatible(&setup.host.base_url);
+    if let Some(key) = &setup.host.key {
+        config = config.with_api_key(key.as_str());
+    }
     if let Some(price) = &setup.price {
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
     }
@@ -200,7 +247,10 @@ fn claude_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<ClaudeD
 
 fn gemini_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<GeminiDriver, Error> {
     no_think_tags(setup)?;
-    let mut config = GeminiConfig::compatible(BASE_URL);
+    let mut config = GeminiConfig::compatible(&setup.host.base_url);
+    if let Some(key) = &setup.host.key {
+        config = config.with_api_key(key.as_str());
+    }
     if let Some(price) = &setup.price {
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
     }
@@ -209,7 +259,10 @@ fn gemini_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<GeminiD
 
 fn ollama_driver(setup: &Setup, transport: Arc<dyn Transport>) -> Result<OllamaDriver, Error> {
     no_think_tags(setup)?;
-    let mut config = OllamaConfig::compatible(BASE_URL);
+    let mut config = OllamaConfig::compatible(&setup.host.base_url);
+    if let Some(key) = &setup.host.key {
+        config = config.with_api_key(key.as_str());
+    }
     if let Some(price) = &setup.price {
         config = config.with_model(model()?, ModelEntry::default().with_price(price.clone()));
     }

@@ -32,7 +32,7 @@ pub use key_pool::{KeyPoolLayer, KeyPoolPolicy, PoolKey};
 pub use rate_limit::RedisQuotaStore;
 pub use rate_limit::{
     BurstPolicy, LimitReason, MemoryQuotaStore, QuotaStore, RateLimitLayer, RateLimitPolicy, RateLimitScope,
-    Refusal, StoreFailurePolicy, StoreFault,
+    Refusal, StoreFailurePolicy, StoreFault, TokenEstimate,
 };
 pub use retry::{BudgetPolicy, Decision, Facts, GiveUpReason, Jitter, RetryLayer, RetryPolicy, decide};
 pub use stack::{StackConfig, StackLayers, StackStores};

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use config::{RateLimitPolicy, RateLimitScope, StoreFailurePolicy};
+pub use estimate::TokenEstimate;
 pub use pace::BurstPolicy;
 #[cfg(feature = "redis")]
 pub use redis::RedisQuotaStore;
@@ -140,6 +141,7 @@ impl Policy for RateLimit {
             return operation(cx.clone()).await;
         }
         let demand = target.chat.map(Demand::of_chat).unwrap_or_default();
+        let demand = demand.or_known(cx.extensions().find());
         let budget = self.budgets.of(target);
         let came = cx.clock().now();
         let mut lease = budget

@@ -15,7 +15,7 @@ mod report;
 use crate::policy::{Answer, Policy, PolicyChatDriver, Target};
 use crate::{clock, idempotency};
 use llm_core::error::verdict::SameCandidate;
-use llm_core::{CallContext, ChatDriver, ChatLayer, ChatStream, Result};
+use llm_core::{CallContext, ChatDriver, ChatLayer, ChatStream, ErrorKind, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -121,6 +121,7 @@ impl Policy for Retry {
         let mut log = AttemptLog::begin(&cx, target);
         let mut attempt = 1;
         let mut once_spent = false;
+        let mut failure = None;
         loop {
             // The caller's count goes on: a router's second attempt is not this call's first.
             let number = cx.attempt().saturating_add(attempt - 1);
@@ -148,10 +149,14 @@ impl Policy for Retry {
                     clock::sleep(wait).await;
                     log.begin_next(wait);
                     attempt += 1;
+                    failure = Some(error);
                 }
                 Decision::GiveUp { reason } => {
                     self.log_giving_up(&cx, target, &error, number, reason);
-                    return Err(log.into_error(error));
+                    // What the vendor said tells more than that a layer inside does not let us ask again.
+                    let refused = error.kind() == ErrorKind::Rejected;
+                    let telling = failure.filter(|_| refused).unwrap_or(error);
+                    return Err(log.into_error(telling));
                 }
             }
         }

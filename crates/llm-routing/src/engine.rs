@@ -91,7 +91,7 @@ impl RoutingEngine {
     ///
     /// Each candidate is considered with the model it would be asked for: its own, else the one the request
     /// names, else its stack's default. A candidate that is not available now stays where its score puts it:
-    /// it is asked again at its turn, and skipped then if it must be.
+    /// it is asked again at its turn, and skipped then if it must be. (Selectors that take turns or draw give it none.)
     ///
     /// # Errors
     /// `Config`, when there are no candidates or their ids are not unique; `NoEligibleCandidate`, when all
@@ -383,7 +383,10 @@ impl<'a> Considered<'a> {
 
     fn contender(&self) -> Contender<'_> {
         let score = self.evaluation.score.as_ref().map(|score| score.value);
-        Contender::new(self.candidate, self.resolved.as_deref().ok(), score).with_metrics(&self.metrics)
+        let availability = self.evaluation.availability.as_ref();
+        Contender::new(self.candidate, self.resolved.as_deref().ok(), score)
+            .with_metrics(&self.metrics)
+            .with_available(availability.is_none_or(|record| record.available))
     }
 
     fn plan(&self) -> PlannedCandidate {

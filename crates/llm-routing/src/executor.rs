@@ -53,7 +53,9 @@ pub use response::ResponseCheck;
 /// ([`CallContext::max_queue_wait`] is zero), and where the call has a deadline it gets its share of the time that is
 /// left until its commit point: as much as each of those who remain, and at least five seconds. One that has shown no
 /// content by then has failed with a `Timeout` of scope `Vendor`, and the next is asked. The last one may queue for as long
-/// as the caller's context says, and gets all the time there is.
+/// as the caller's context says, and gets all the time there is; so does any, where those five seconds are more than
+/// what is left. When the deadline itself passes, the call has ended with a `Timeout` of scope `Request`, which counts
+/// against nobody.
 ///
 /// It feeds the [`Metrics`] that it was [given](Self::with_metrics): how long each call took, how it ended, what it used,
 /// what the vendor's headers said. A call that the caller gives up says nothing about its candidate.
@@ -62,6 +64,7 @@ pub use response::ResponseCheck;
 /// Where a call has a deadline and is made outside of a tokio runtime with its timer.
 #[derive(Clone, Default)]
 pub struct PlanExecutor {
+    one_only: bool,
     content_filter_failover: bool,
     may_fail_over: Option<Arc<Predicate>>,
     observers: Observers,
@@ -75,6 +78,13 @@ impl PlanExecutor {
     /// By the verdict table alone.
     pub fn new() -> Self {
         PlanExecutor::default()
+    }
+
+    /// Asks one candidate only, the first of the plan that is available. It has all the time there is, and may queue.
+    #[must_use]
+    pub fn without_failover(mut self) -> Self {
+        self.one_only = true;
+        self
     }
 
     /// May the next candidate be asked when one filtered the content? No by default.
@@ -247,8 +257,8 @@ impl PlanExecutor {
             }
             let others = later
                 .iter()
-                .filter(|other| bar.admits(other) && other.availability().is_available())
-                .count();
+                .filter(|other| bar.admits(other) && other.availability().is_available());
+            let others = if self.one_only { 0 } else { others.count() };
             let attempt_cx = attempt_context(cx, log.attempts().len(), others > 0);
             let share = share::of(cx.remaining(), others);
             self.observers.tell(|observer| observer.on_asked(cx, planned));
@@ -303,6 +313,7 @@ impl PlanExecutor {
     fn next(&self, error: &Error, planned: &PlannedCandidate) -> Next {
         let next = verdict::next(error, planned, self.content_filter_failover);
         match &self.may_fail_over {
+            _ if self.one_only => Next::Stop,
             Some(may) if next != Next::Stop && !may(error, planned) => Next::Stop,
             _ => next,
         }
@@ -312,6 +323,7 @@ impl PlanExecutor {
 impl fmt::Debug for PlanExecutor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PlanExecutor")
+            .field("one_only", &self.one_only)
             .field("content_filter_failover", &self.content_filter_failover)
             .field(
                 "may_fail_over",

@@ -84,6 +84,9 @@ pub struct Contender<'a> {
     pub score: Option<f64>,
     /// What its own calls have shown.
     pub metrics: &'a CandidateMetrics,
+    /// Could it be called at the moment of the decision? One that could not is asked again at its turn, and skipped if
+    /// it must be: it belongs into the plan, but not at a place where it takes another's turn.
+    pub available: bool,
 }
 
 impl<'a> Contender<'a> {
@@ -94,7 +97,15 @@ impl<'a> Contender<'a> {
             resolved,
             score,
             metrics: CandidateMetrics::UNKNOWN,
+            available: true,
         }
+    }
+
+    /// Whether it could be called now; unless it is said, it could.
+    #[must_use]
+    pub fn with_available(mut self, available: bool) -> Self {
+        self.available = available;
+        self
     }
 
     /// What its own calls have shown.

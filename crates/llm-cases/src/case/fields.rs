@@ -87,6 +87,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// All keys, where they are not words of the format but names that the case gives.
+    pub(crate) fn entries(self) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.map.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
     /// Everything was asked for that this runner knows; what is left is a key it does not know.
     pub(crate) fn end(self) -> Result<(), Fault> {
         match self.map.keys().find(|key| !self.asked.contains(&key.as_str())) {

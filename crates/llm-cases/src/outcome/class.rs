@@ -1,6 +1,7 @@
 //! Our kinds of failure in the words of the cases.
 
 use llm_core::{Error, ErrorKind, Rejection};
+use llm_routing::Evaluations;
 
 /// The classes of the format.
 pub(crate) const CLASSES: &[&str] = &[
@@ -22,6 +23,7 @@ pub(crate) const CLASSES: &[&str] = &[
 /// The class of a failure. Kinds without a class of their own keep their name, so that they match nothing.
 pub(crate) fn class_of(error: &Error) -> &'static str {
     match (error.kind(), error.rejection()) {
+        (ErrorKind::NoEligibleCandidate, _) if is_too_long_for_all(error) => "context_length",
         (ErrorKind::InvalidRequest | ErrorKind::Unsupported | ErrorKind::NoEligibleCandidate, _) => {
             "invalid_request"
         }
@@ -41,6 +43,14 @@ pub(crate) fn class_of(error: &Error) -> &'static str {
         (ErrorKind::Rejected, _) => "overloaded",
         (other, _) => other.as_str(),
     }
+}
+
+/// Was nobody asked because no window is large enough?
+fn is_too_long_for_all(error: &Error) -> bool {
+    Evaluations::of(error).is_some_and(|evaluations| {
+        let mut all = evaluations.all().iter().flat_map(|one| &one.rejections);
+        all.all(|rejection| rejection.constraint == "context_window")
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Plain answers.
 
-use super::{Asked, Outcome, check_expected, judge};
+use super::{Asked, Outcome, check_expected, judge, server};
 use crate::answer;
 use crate::case::{Case, Fault, Fields};
 use crate::form::Form;
@@ -27,13 +27,16 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
 
 /// Asks for the whole answer.
 pub(super) async fn ask(subject: &Subject, request: &ChatRequest) -> Asked {
-    let outcome = match subject.driver.chat(&subject.cx, request).await {
-        Ok(response) => outcome::of_response(&response, subject.sent_back(request, &response).await),
-        Err(error) => outcome::of_early_error(&error),
+    let (outcome, served_by) = match subject.driver.chat(&subject.cx, request).await {
+        Ok(response) => {
+            let served_by = server(&response.attempts);
+            let sent_back = subject.sent_back(request, &response).await;
+            (outcome::of_response(&response, sent_back), served_by)
+        }
+        Err(error) => (outcome::of_early_error(&error), None),
     };
     Asked {
-        outcome,
-        known_at: subject.elapsed(),
-        illegal: None,
+        served_by,
+        ..Asked::new(outcome, subject.elapsed())
     }
 }

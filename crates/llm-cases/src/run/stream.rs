@@ -1,6 +1,6 @@
 //! Streams: the answer whole as the case cuts it, and byte by byte.
 
-use super::{Asked, Outcome, check_expected, judge};
+use super::{Asked, Outcome, check_expected, judge, server};
 use crate::answer;
 use crate::case::{Case, Fault, Fields};
 use crate::form::Form;
@@ -28,7 +28,7 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
         let outcome = on_fake_time(async {
             let subject = Subject::answered(form, &setup.bytewise(bytewise), answer.clone())
                 .map_err(|error| broken(&error))?;
-            let asked = ask(&subject, &request).await;
+            let asked = ask(&subject, &request, None).await;
             let after = body.silence_until(asked.known_at);
             Ok(Outcome::timed(way, asked, after))
         })??;
@@ -37,19 +37,17 @@ pub(super) fn run(case: &Case) -> Result<Vec<String>, Fault> {
     Ok(judge(case, &outcomes))
 }
 
-/// Asks for a stream and reads it to its end.
-pub(super) async fn ask(subject: &Subject, request: &ChatRequest) -> Asked {
+/// Asks for a stream and reads it to its end, or drops it after so many events.
+pub(super) async fn ask(subject: &Subject, request: &ChatRequest, most: Option<u64>) -> Asked {
     match subject.driver.chat_stream(&subject.cx, request).await {
-        Err(error) => Asked {
-            outcome: outcome::of_early_error(&error),
-            known_at: subject.elapsed(),
-            illegal: None,
-        },
-        Ok(stream) => read(subject, request, stream).await,
+        Err(error) => Asked::new(outcome::of_early_error(&error), subject.elapsed()),
+        Ok(stream) => read(subject, request, stream, most).await,
     }
 }
 
-async fn read(subject: &Subject, request: &ChatRequest, mut stream: ChatStream) -> Asked {
+async fn read(subject: &Subject, request: &ChatRequest, mut stream: ChatStream, most: Option<u64>) -> Asked {
+    let served_by = server(stream.attempts());
+    let (mut events, mut starts) = (0, 0);
     let mut collector = Collector::default();
     let mut grammar = Grammar::default();
     let mut illegal = None;
@@ -60,9 +58,13 @@ async fn read(subject: &Subject, request: &ChatRequest, mut stream: ChatStream) 
     };
     let mut failure = None;
     let mut known_at = None;
-    while let Some(event) = stream.next_event().await {
+    while most.is_none_or(|most| events < most)
+        && let Some(event) = stream.next_event().await
+    {
+        events += 1;
         match event {
             Ok(event) => {
+                starts += u64::from(matches!(event, ChatEvent::Start(_)));
                 if matches!(event, ChatEvent::Finish { .. }) {
                     known_at.get_or_insert_with(|| subject.elapsed());
                 }
@@ -78,15 +80,23 @@ async fn read(subject: &Subject, request: &ChatRequest, mut stream: ChatStream) 
             }
         }
     }
-    note(grammar.end());
     let partial = collector.partial();
+    if most.is_some_and(|most| events >= most) {
+        return Asked {
+            illegal,
+            starts,
+            ..Asked::new(outcome::of_dropped(&partial), subject.elapsed())
+        };
+    }
+    note(grammar.end());
     let outcome = match failure.map_or_else(|| collector.finish(), Err) {
         Ok(response) => outcome::of_response(&response, subject.sent_back(request, &response).await),
         Err(error) => outcome::of_error(&error, &partial),
     };
     Asked {
-        outcome,
-        known_at: known_at.unwrap_or_else(|| subject.elapsed()),
         illegal,
+        starts,
+        served_by,
+        ..Asked::new(outcome, known_at.unwrap_or_else(|| subject.elapsed()))
     }
 }

@@ -27,7 +27,7 @@ struct Mutation {
     follows: &'static [&'static str],
 }
 
-const MUTATIONS: [Mutation; 6] = [
+const MUTATIONS: [Mutation; 7] = [
     Mutation {
         sources: "crates/llm-core/src",
         line: "(K::Server | K::Connection, _) => row(S::Backoff,",
@@ -70,6 +70,13 @@ const MUTATIONS: [Mutation; 6] = [
         broken: "if u64::MAX > rules.probes {",
         noticed: "steps[3].passed_count: expected 1, got 10",
         follows: &["passed_count: expected "],
+    },
+    Mutation {
+        sources: "crates/llm-routing/src",
+        line: "OtherCandidate::Yes | OtherCandidate::BeforeCommit => Next::Other,",
+        broken: "OtherCandidate::Yes | OtherCandidate::BeforeCommit => Next::Stop,",
+        noticed: "].attempts: expected [\"a\",\"b\"",
+        follows: &["FAIL route-"],
     },
 ];
 

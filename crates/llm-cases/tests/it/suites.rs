@@ -64,7 +64,12 @@ fn answers_of_other_vendors_pass_without_leaving_anything_out() {
 #[test]
 fn time_limits_and_retries_pass_without_leaving_anything_out() {
     must_pass("cases", &["--kind", "timeouts"]);
-    must_pass("cases", &["--wire", "retry-sim"]);
+    must_pass("cases", &["--kind", "limits"]);
+}
+
+#[test]
+fn routing_passes_without_leaving_anything_out() {
+    must_pass("cases", &["--kind", "routing"]);
 }
 
 #[test]

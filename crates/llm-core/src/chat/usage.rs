@@ -29,6 +29,9 @@ pub struct Usage {
     /// Of these, reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
+    /// Input and output together, from a vendor that does not report them apart; absent where both are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undivided_tokens: Option<u64>,
     /// What it cost: as the vendor reported it, else computed from known prices. Absent: unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
@@ -49,9 +52,12 @@ impl Usage {
         *self == Usage::default()
     }
 
-    /// Input and output together, where both are known.
+    /// Input and output together: where both are known their sum, else as the vendor reported it.
     pub fn total_tokens(&self) -> Option<u64> {
-        Some(self.input_tokens?.saturating_add(self.output_tokens?))
+        match (self.input_tokens, self.output_tokens) {
+            (Some(input), Some(output)) => Some(input.saturating_add(output)),
+            _ => self.undivided_tokens,
+        }
     }
 
     /// Takes over what a later report knows. Counts in a stream are running totals: the last one stands,
@@ -67,6 +73,7 @@ impl Usage {
         );
         take(&mut self.output_tokens, later.output_tokens);
         take(&mut self.reasoning_tokens, later.reasoning_tokens);
+        take(&mut self.undivided_tokens, later.undivided_tokens);
         self.cost = later.cost.or(self.cost);
     }
 }
@@ -93,5 +100,17 @@ mod tests {
             .total_tokens(),
             None
         );
+    }
+
+    #[test]
+    fn a_total_that_is_not_divided_counts_until_both_parts_are_known() {
+        let mut usage = Usage {
+            undivided_tokens: Some(100),
+            ..Usage::default()
+        };
+        assert_eq!(usage.total_tokens(), Some(100));
+        assert_eq!((usage.input_tokens, usage.output_tokens), (None, None));
+        usage.merge(&Usage::new(60, 50));
+        assert_eq!(usage.total_tokens(), Some(110));
     }
 }

@@ -176,6 +176,63 @@ cancelled Request: No No false Nothing 499
         assert_eq!(table, expected);
     }
 
+    /// The page of the reference, made from the table: when it is stale, this prints what it must be.
+    #[test]
+    fn the_page_of_the_reference_is_this_table() {
+        let mut page = String::from(
+            "<!-- a test of llm-core compares this page with the verdict table; do not edit -->\n\n# Kinds of errors\n\n\
+             What each kind means for what happens next: the table in `llm-core`'s `error::verdict`. Layers and routers may narrow\n\
+             a verdict; none may widen it. The status is a server face's default.\n\n\
+             | kind | says something about | same candidate again | other candidate | counts against health | closes | status |\n\
+             |---|---|---|---|---|---|---|\n",
+        );
+        for kind in ErrorKind::ALL {
+            let scopes: &[Scope] = if kind == ErrorKind::Timeout {
+                &[Scope::Vendor, Scope::Request]
+            } else {
+                &[kind.default_scope()]
+            };
+            for scope in scopes {
+                let verdict = Verdict::of(kind, *scope);
+                let same = match verdict.same {
+                    SameCandidate::No => "no",
+                    SameCandidate::Once => "once",
+                    SameCandidate::Backoff => "after a backoff",
+                    SameCandidate::AfterHint => "after the hint, else a backoff",
+                    SameCandidate::BeforeCommit => "before the first content",
+                };
+                let other = match verdict.other {
+                    OtherCandidate::No => "no",
+                    OtherCandidate::Yes => "yes",
+                    OtherCandidate::YesWithAlarm => "yes, with an alarm",
+                    OtherCandidate::LargerWindow => "with a larger window",
+                    OtherCandidate::IfPolicyAllows => "if the policy allows it",
+                    OtherCandidate::BeforeCommit => "before the first content",
+                    OtherCandidate::IfFromRouter => "only after a router",
+                };
+                let closes = match verdict.closes {
+                    Closes::Nothing => "–",
+                    Closes::Model => "the model",
+                    Closes::ModelForHint => "the model, for the hint",
+                    Closes::Credential => "the credential",
+                    Closes::CredentialUntilReset => "the credential, until its reset",
+                    Closes::CredentialAndModelForHint => "the credential with the model, for the hint",
+                };
+                let counts = if verdict.counts { "yes" } else { "no" };
+                page += &format!(
+                    "| `{kind}` | the {} | {same} | {other} | {counts} | {closes} | {} |\n",
+                    format!("{scope:?}").to_lowercase(),
+                    verdict.status
+                );
+            }
+        }
+        assert_eq!(
+            include_str!("../../../../docs/reference/errors.md"),
+            page,
+            "it must be:\n{page}"
+        );
+    }
+
     #[test]
     fn only_the_scope_of_a_timeout_changes_its_row() {
         for kind in ErrorKind::ALL {

@@ -196,7 +196,22 @@ local function doubled(first, times, longest)
   return math.min(ms, longest)
 end
 
-local function open(record, shut_ms)
+local function cool_down(record, shut_ms, reason)
+  local in_a_row = record.in_a_row
+  turn(record, CLOSED)
+  record.in_a_row = in_a_row
+  record.window = blank().window
+  if shut_ms then
+    record.shut_until, record.shut_reason = now + math.min(shut_ms, rules.longest_shut_ms), reason
+  else
+    record.shut_until, record.shut_reason = now + rules.open_ms, HEALTH
+  end
+end
+
+local function open(record, shut_ms, reason)
+  if rules.probes == 0 then
+    return cool_down(record, shut_ms, reason)
+  end
   local calm = math.max(now - record.closed_at, 0) >= rules.longest_open_ms
   if record.state == CLOSED and calm then
     record.openings = 0
@@ -252,7 +267,7 @@ local function settle(record, generation, probe, outcome, shut_ms, reason, growi
         record.in_a_row = record.in_a_row + 1
         note(record, true)
         if is_ill(record) then
-          open(record, shut_ms)
+          open(record, shut_ms, reason)
         end
       end
     elseif record.state == HALF_OPEN and gave_back then
@@ -264,14 +279,14 @@ local function settle(record, generation, probe, outcome, shut_ms, reason, growi
           record.closed_at = now
         end
       elseif outcome == FAILURE then
-        open(record, shut_ms)
+        open(record, shut_ms, reason)
       end
     end
   end
   if good then
     record.shut_repeats = 0
   end
-  if shut_ms then
+  if shut_ms and rules.probes > 0 then
     shut(record, shut_ms, reason, growing)
   end
 end

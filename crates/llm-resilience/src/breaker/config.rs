@@ -59,6 +59,10 @@ pub struct BreakerPolicy {
     pub quota_shut: Duration,
     /// Does it close credentials, too? Default true; false around a key pool, which looks after its own.
     pub credentials: bool,
+    /// Is a vendor's hint taken for the time that it names? Default true.
+    pub hints: bool,
+    /// A plain cool-down in place of a breaker? Default false; see [`BreakerPolicy::cool_down`].
+    pub cool_down: bool,
 }
 
 impl Default for BreakerPolicy {
@@ -76,6 +80,8 @@ impl Default for BreakerPolicy {
             longest_shut: Duration::from_secs(24 * 3600),
             quota_shut: Duration::from_secs(600),
             credentials: true,
+            hints: true,
+            cool_down: false,
         }
     }
 }
@@ -87,6 +93,27 @@ impl BreakerPolicy {
             failures,
             open,
             ..BreakerPolicy::default()
+        }
+    }
+
+    /// A plain cool-down of a model: after this many failures in a row it is left alone for so long, and then asked
+    /// again by whoever wants to. So router configurations have it that know no more than a count and a time.
+    ///
+    /// It differs from a breaker in this: rate limits count as every other failure of the vendor does, and no error
+    /// shuts anything by itself, so a refused credential never does. A hint only takes the place of the time. No
+    /// probes, and no longer times: when it is over all calls pass, the share of failures is counted anew, and one more
+    /// failure in a row begins it again.
+    ///
+    /// ```
+    /// use llm_resilience::BreakerPolicy;
+    /// use std::time::Duration;
+    /// let policy = BreakerPolicy::cool_down(3, Duration::from_secs(60)).without_hints();
+    /// assert_eq!((policy.failures, policy.cool_down, policy.hints), (3, true, false));
+    /// ```
+    pub fn cool_down(failures: u32, time: Duration) -> Self {
+        BreakerPolicy {
+            cool_down: true,
+            ..BreakerPolicy::new(failures, time)
         }
     }
 
@@ -142,6 +169,13 @@ impl BreakerPolicy {
         self
     }
 
+    /// Takes no vendor's word for how long to stay away.
+    #[must_use]
+    pub fn without_hints(mut self) -> Self {
+        self.hints = false;
+        self
+    }
+
     /// Leaves credentials to a key pool inside.
     #[must_use]
     pub fn without_credentials(mut self) -> Self {
@@ -165,17 +199,19 @@ mod tests {
         let text = r#"{
             "failures": 2, "failure_percent": 30, "min_requests": 7, "window_ms": 1000, "open_ms": 200,
             "longest_open_ms": 900, "jitter_percent": 5, "half_open_probes": 3, "probe_lease_ms": 400,
-            "longest_shut_ms": 5000, "quota_shut_ms": 600, "credentials": false
+            "longest_shut_ms": 5000, "quota_shut_ms": 600, "credentials": false,
+            "hints": false, "cool_down": true
         }"#;
         let ms = Duration::from_millis;
-        let expected = BreakerPolicy::new(2, ms(200))
+        let expected = BreakerPolicy::cool_down(2, ms(200))
             .with_share(30, 7, ms(1000))
             .with_longest_open(ms(900))
             .with_jitter_percent(5)
             .with_probes(3, ms(400))
             .with_longest_shut(ms(5000))
             .with_quota_shut(ms(600))
-            .without_credentials();
+            .without_credentials()
+            .without_hints();
         assert_eq!(serde_json::from_str::<BreakerPolicy>(text).unwrap(), expected);
         let error = serde_json::from_str::<BreakerPolicy>(r#"{"failure": 3}"#).unwrap_err();
         assert!(error.to_string().contains("unknown field"), "{error}");

@@ -5,7 +5,7 @@ use super::decision::{BreakerScope, Report};
 use super::rules::whole_ms;
 use super::state::{Outcome, Reason, Shut};
 use llm_core::error::verdict::Closes;
-use llm_core::{Error, Scope};
+use llm_core::{Error, ErrorKind, Scope};
 use std::time::Duration;
 
 /// The places of the scopes in [`BreakerScope::ALL`].
@@ -27,6 +27,9 @@ impl Report {
 
     /// The call failed, or its stream did.
     pub(super) fn of_error(policy: &BreakerPolicy, error: &Error) -> Report {
+        if policy.cool_down {
+            return Report::of_error_in_cool_down(policy, error);
+        }
         let mut report = Report::default();
         let verdict = error.verdict();
         if verdict.counts {
@@ -43,9 +46,7 @@ impl Report {
                 _ => {}
             }
         }
-        // A hint of nothing is none: it would neither shut nor open anything.
-        let hint = error.retry_after().filter(|hint| !hint.is_zero());
-        let for_hint = |reason| hint.map(|hint| shut(hint, reason, false));
+        let for_hint = |reason| hint(policy, error).map(|hint| shut(hint, reason, false));
         match verdict.closes {
             Closes::Model => report.shuts[MODEL] = Some(shut(policy.longest_shut, Reason::Model, false)),
             Closes::ModelForHint => report.shuts[MODEL] = for_hint(Reason::Health),
@@ -66,10 +67,31 @@ impl Report {
         report
     }
 
+    /// Whatever failed, and was no caller's fault, counts at the model: also that a limit was reached, if that is what
+    /// the status says. (402 says it too, but of the caller's account.)
+    fn of_error_in_cool_down(policy: &BreakerPolicy, error: &Error) -> Report {
+        let mut report = Report::default();
+        let reason = match error.kind() {
+            ErrorKind::RateLimit => Reason::RateLimit,
+            ErrorKind::QuotaExhausted if error.vendor().status == Some(429) => Reason::Quota,
+            _ if error.verdict().counts => Reason::Health,
+            _ => return report,
+        };
+        report.outcomes[MODEL] = Outcome::Failure;
+        let time = hint(policy, error).unwrap_or(policy.open);
+        report.shuts[MODEL] = Some(shut(time, reason, false));
+        report
+    }
+
     /// Does it change nothing but that a probe's place is free again?
     pub(super) fn says_nothing(&self) -> bool {
         *self == Report::default()
     }
+}
+
+/// For how long the vendor wants to be left alone. A hint of nothing is none: it would neither shut nor open anything.
+fn hint(policy: &BreakerPolicy, error: &Error) -> Option<Duration> {
+    error.retry_after().filter(|hint| policy.hints && !hint.is_zero())
 }
 
 fn shut(duration: Duration, reason: Reason, growing: bool) -> Shut {
@@ -83,7 +105,7 @@ fn shut(duration: Duration, reason: Reason, growing: bool) -> Shut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use llm_core::ErrorKind;
+    use llm_core::VendorFacts;
 
     const HINT: Duration = Duration::from_secs(7);
 
@@ -153,6 +175,39 @@ cancelled:  |
             let error = Error::new(kind, "x").with_retry_after(HINT);
             assert!(Report::of_error(&policy, &error).says_nothing(), "{kind}");
         }
+    }
+
+    #[test]
+    fn without_hints_their_time_is_nobodys() {
+        let policy = BreakerPolicy::default().without_hints();
+        for (kind, expected) in [
+            (ErrorKind::RateLimit, ""),
+            (ErrorKind::Overloaded, "model fails"),
+            (ErrorKind::QuotaExhausted, "credential 600 s, growing"),
+        ] {
+            let error = Error::new(kind, "x").with_retry_after(HINT);
+            assert_eq!(row(&error, &policy), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_cool_down_counts_what_is_no_callers_fault_at_the_model_alone() {
+        let policy = BreakerPolicy::cool_down(1, Duration::from_secs(60));
+        for kind in ErrorKind::ALL {
+            let error = Error::new(kind, "x");
+            let counts = kind == ErrorKind::RateLimit || error.verdict().counts;
+            let expected = if counts { "model fails; model 60 s" } else { "" };
+            assert_eq!(row(&error, &policy), expected, "{kind}");
+            let expected = if counts { "model fails; model 7 s" } else { "" };
+            assert_eq!(row(&error.with_retry_after(HINT), &policy), expected, "{kind}");
+        }
+        let used_up = |status| {
+            let mut facts = VendorFacts::default();
+            facts.status = Some(status);
+            Error::new(ErrorKind::QuotaExhausted, "x").with_vendor(facts)
+        };
+        assert_eq!(row(&used_up(402), &policy), "");
+        assert_eq!(row(&used_up(429), &policy), "model fails; model 60 s");
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(super) struct Rules {
     pub(super) open_ms: u64,
     pub(super) longest_open_ms: u64,
     pub(super) jitter_percent: u64,
+    /// 0: none, which is a plain cool-down.
     pub(super) probes: u64,
     pub(super) lease_ms: u64,
     pub(super) longest_shut_ms: u64,
@@ -36,7 +37,10 @@ impl Rules {
             open_ms: whole_ms(policy.open),
             longest_open_ms: whole_ms(policy.longest_open.max(policy.open)),
             jitter_percent: u64::from(policy.jitter_percent.min(100)),
-            probes: u64::from(policy.half_open_probes.clamp(1, 100)),
+            probes: match policy.cool_down {
+                true => 0,
+                false => u64::from(policy.half_open_probes.clamp(1, 100)),
+            },
             lease_ms: whole_ms(policy.probe_lease),
             longest_shut_ms: if policy.longest_shut.is_zero() {
                 0

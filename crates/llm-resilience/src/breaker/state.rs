@@ -256,7 +256,9 @@ impl BreakerRecord {
         if matches!(outcome, Outcome::Success | Outcome::Relief) {
             self.shut_repeats = 0;
         }
-        if let Some(shut) = shut {
+        if let Some(shut) = shut
+            && rules.probes > 0
+        {
             self.shut(rules, now, shut);
         }
     }
@@ -293,6 +295,9 @@ impl BreakerRecord {
     }
 
     fn open(&mut self, rules: &Rules, now: u64, shut: Option<Shut>, random: u64) {
+        if rules.probes == 0 {
+            return self.cool_down(rules, now, shut);
+        }
         let calm = now.saturating_sub(self.closed_at) >= rules.longest_open_ms;
         if self.state == BreakerState::Closed && calm {
             self.openings = 0;
@@ -306,6 +311,20 @@ impl BreakerRecord {
         };
         self.until = now + open_ms;
         self.turn(BreakerState::Open);
+    }
+
+    /// Shut for its time, and closed after it without a probe. The row goes on; the share is counted anew.
+    fn cool_down(&mut self, rules: &Rules, now: u64, shut: Option<Shut>) {
+        let in_a_row = self.in_a_row;
+        self.turn(BreakerState::Closed);
+        self.in_a_row = in_a_row;
+        self.window = Window::default();
+        let (ms, reason) = match shut {
+            Some(shut) => (shut.ms.min(rules.longest_shut_ms), shut.reason),
+            None => (rules.open_ms, Reason::Health),
+        };
+        self.shut_until = now + ms;
+        self.shut_reason = reason.to_number();
     }
 
     fn turn(&mut self, state: BreakerState) {

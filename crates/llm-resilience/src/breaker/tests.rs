@@ -113,6 +113,47 @@ fn half_of_twenty_calls_open_it_without_any_row() {
 }
 
 #[test]
+fn a_cool_down_ends_without_a_probe_and_one_more_failure_in_a_row_begins_it_again() {
+    let mut bench = Bench::new(BreakerPolicy::cool_down(2, Duration::from_secs(60)));
+    let (down, limited) = (error(ErrorKind::Server), hinted(ErrorKind::RateLimit, 20));
+    assert!(
+        bench.call(Some(&limited)),
+        "one is no row, whatever its hint says"
+    );
+    assert!(bench.call(Some(&down)));
+    assert_eq!(bench.shut_for(), Some((BreakerScope::Model, 60)));
+    bench.now += 60 * SECOND;
+    let [first, second] = std::array::from_fn(|_| bench.enter());
+    assert!(first.passed && second.passed, "all pass");
+    let report = Report::of_error(&bench.policy, &limited);
+    bench.end(&first.ticket, &report);
+    assert_eq!(bench.shut_for(), Some((BreakerScope::Model, 20)));
+    bench.now += 20 * SECOND;
+    assert!(bench.call(None) && bench.call(Some(&down)), "the row has ended");
+    assert_eq!(bench.shut_for(), None);
+    for callers_fault in [ErrorKind::Auth, ErrorKind::NotFound, ErrorKind::InvalidRequest] {
+        assert!(bench.call(Some(&error(callers_fault))));
+    }
+}
+
+#[test]
+fn a_cool_down_by_share_counts_anew_after_it() {
+    let policy = BreakerPolicy::cool_down(u32::MAX, Duration::from_secs(60));
+    let mut bench = Bench::new(policy.with_share(50, 4, Duration::from_secs(3_600)));
+    let down = error(ErrorKind::Server);
+    for _ in 0..2 {
+        assert!(bench.call(None) && bench.call(Some(&down)));
+    }
+    assert_eq!(bench.shut_for(), Some((BreakerScope::Model, 60)));
+    bench.now += 60 * SECOND;
+    for _ in 0..3 {
+        assert!(bench.call(Some(&down)), "of three calls no share is taken");
+    }
+    assert!(bench.call(Some(&down)));
+    assert!(!bench.call(None));
+}
+
+#[test]
 fn failures_of_a_window_ago_are_no_share_of_anything() {
     let mut bench = Bench::new(BreakerPolicy::default());
     let down = error(ErrorKind::Connection);

@@ -29,6 +29,33 @@ const FRAME: u64 = 4;
 /// Quarters of a token: the unit in which words are counted.
 const QUARTERS: u64 = 4;
 
+/// What a caller knows better than a guess: how many tokens its call will take, in and out together. Put it into the
+/// context, after asking a [`TokenCounter`](llm_core::TokenCounter) for example; it goes for that call in every rate
+/// limit inside.
+///
+/// ```
+/// use llm_driver_testkit::TestClock;
+/// use llm_resilience::TokenEstimate;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let cx = TestClock::context().with_extension(TokenEstimate::new(1250));
+/// # let _ = cx;
+/// # });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenEstimate {
+    /// So many.
+    pub tokens: u64,
+}
+
+impl TokenEstimate {
+    /// So many tokens.
+    pub fn new(tokens: u64) -> Self {
+        TokenEstimate { tokens }
+    }
+}
+
 /// What a request will take, as far as it can be seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Demand {
@@ -38,6 +65,8 @@ pub(super) struct Demand {
     media: u64,
     /// The most that may come out, where the request says so.
     output: Option<u64>,
+    /// All of it, where the caller knows.
+    known: Option<TokenEstimate>,
 }
 
 impl Demand {
@@ -64,6 +93,14 @@ impl Demand {
             demand.add_json(schema);
         }
         demand
+    }
+
+    /// With what the caller knows, if it does.
+    pub(super) fn or_known(self, known: Option<&TokenEstimate>) -> Demand {
+        Demand {
+            known: known.copied(),
+            ..self
+        }
     }
 
     fn add_parts(&mut self, parts: &[ContentPart]) {
@@ -189,6 +226,9 @@ impl Correction {
 
     /// The tokens to reserve; `assumed` is what comes out where nothing says better.
     pub(super) fn estimate(&self, demand: &Demand, assumed: u64) -> u64 {
+        if let Some(known) = demand.known {
+            return known.tokens;
+        }
         let words = demand.quarters as f64 / QUARTERS as f64 * self.input;
         let output = demand.output.unwrap_or_else(|| match self.output {
             Some(mean) => tokens(mean * Self::MARGIN),

@@ -318,11 +318,12 @@ async fn a_retry_outside_waits_out_a_hint_and_passes_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_outside_leaves_a_refusal_alone() {
+async fn a_retry_outside_leaves_a_refusal_alone_and_hands_on_what_the_vendor_said() {
     let driver = Arc::new(ScriptedDriver::always("alpha", down()));
     let stack = Stack::from_arc(driver.clone())
         .layer(BreakerLayer::new(BreakerPolicy::new(2, SECOND * 60)))
         .layer(RetryLayer::new(RetryPolicy::new(9)));
     let end = stack.chat(&TestClock::context(), &request()).await.unwrap_err();
-    assert_eq!((end.kind(), driver.call_count()), (ErrorKind::Rejected, 2));
+    assert_eq!((end.kind(), driver.call_count()), (ErrorKind::Server, 2));
+    assert_eq!(end.attempts().len(), 3, "the refusal is in the log");
 }

@@ -10,7 +10,9 @@ use llm_core::{
     ResponseMeta, Scope, Stack, UnavailableReason, Usage,
 };
 use llm_driver_testkit::{Reply, ScriptedDriver, TestClock};
-use llm_resilience::{BurstPolicy, LimitReason, RateLimitLayer, RateLimitPolicy, RateLimitScope, Refusal};
+use llm_resilience::{
+    BurstPolicy, LimitReason, RateLimitLayer, RateLimitPolicy, RateLimitScope, Refusal, TokenEstimate,
+};
 use std::error::Error as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -302,6 +304,16 @@ async fn tokens_that_come_back_admit_who_waits_for_them() {
     outcome.unwrap();
     assert_eq!(took, SECOND * 4, "as soon as the first has failed");
     first.join_next().await.unwrap().unwrap().unwrap_err();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_caller_knows_takes_the_place_of_the_guess() {
+    let stack = hello(tokens(1000));
+    let knowing = |tokens| impatient().with_extension(TokenEstimate::new(tokens));
+    let guessed = ChatRequest::user("").with_max_output_tokens(5000);
+    stack.chat(&knowing(1000), &guessed).await.unwrap();
+    let error = stack.chat(&knowing(1), &guessed).await.unwrap_err();
+    assert_eq!(reason(&error), Some(LimitReason::Tokens));
 }
 
 #[tokio::test(start_paused = true)]

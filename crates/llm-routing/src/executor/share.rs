@@ -9,14 +9,15 @@ use std::time::Duration;
 const LEAST: Duration = Duration::from_secs(5);
 
 /// The time until the commit point, of what remains of the deadline, while so many others could be asked; absent: no
-/// limit but the deadline itself.
+/// limit but the deadline itself. It is the caller's, and counts against nobody; so where no time would be left for
+/// others, a share is none.
 pub(super) fn of(remaining: Option<Duration>, others: usize) -> Option<Duration> {
     let remaining = remaining?;
     if others == 0 {
         return None;
     }
     let candidates = u32::try_from(others).unwrap_or(u32::MAX).saturating_add(1);
-    Some((remaining / candidates).max(LEAST).min(remaining))
+    Some((remaining / candidates).max(LEAST)).filter(|share| *share < remaining)
 }
 
 /// Its time is over. The candidate was slow, not the caller's deadline short: others may be asked.
@@ -46,7 +47,13 @@ mod tests {
         assert_eq!(of(Some(secs(60)), 0), None, "the last gets all");
         assert_eq!(of(Some(secs(60)), 2), Some(secs(20)));
         assert_eq!(of(Some(secs(12)), 2), Some(secs(5)));
-        assert_eq!(of(Some(secs(3)), 2), Some(secs(3)), "never beyond what remains");
+        assert_eq!(
+            of(Some(secs(3)), 2),
+            None,
+            "the deadline itself, and no failure of the candidate's"
+        );
+        assert_eq!(of(Some(secs(5)), 1), None);
+        assert_eq!(of(Some(secs(6)), 1), Some(secs(5)));
         assert_eq!(of(Some(secs(60)), usize::MAX), Some(secs(5)));
     }
 }

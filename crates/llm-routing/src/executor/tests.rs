@@ -111,6 +111,20 @@ async fn the_first_that_serves_ends_the_walk() {
 }
 
 #[tokio::test]
+async fn without_failover_the_first_that_is_available_is_asked_alone_and_may_queue() {
+    let fleet = Fleet::new(vec![driver().fails(ErrorKind::Server), driver()]);
+    let cx = fleet.cx().with_max_queue_wait(Duration::from_secs(9));
+    let executor = PlanExecutor::new().without_failover();
+    let request = ChatRequest::user("hi");
+    let error = executor.chat(&cx, &fleet.plan, &request).await.unwrap_err();
+    assert_eq!((error.kind(), fleet.called()), (ErrorKind::Server, vec![1, 0]));
+    assert_eq!(
+        fleet.drivers[0].calls()[0].max_queue_wait,
+        Some(Duration::from_secs(9))
+    );
+}
+
+#[tokio::test]
 async fn attempts_are_numbered_and_only_the_last_may_queue() {
     let fleet = Fleet::new(vec![
         driver().fails(ErrorKind::Server),

@@ -7,7 +7,7 @@ use super::{Best, Selection, Selector};
 /// decide at once so do not all run to the same candidate, and a slow one is found out within a call.
 ///
 /// What is expected is the [peak latency](crate::CandidateMetrics::peak_ms) times the calls that run there, this one included. A candidate of which
-/// nothing is known is taken to need 100 ms.
+/// nothing is known is taken to need 100 ms. It draws among those that are available now; the others come last.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(
     clippy::exhaustive_structs,
@@ -25,12 +25,15 @@ impl Selector for PowerOfTwo {
 
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
         let mut order = Best.order(selection);
-        if order.len() < 2 {
+        let available = |place: &usize| selection.contenders.get(*place).is_some_and(|one| one.available);
+        order.sort_by_key(|place| !available(place));
+        let drawn = order.iter().filter(|place| available(place)).count();
+        if drawn < 2 {
             return order;
         }
         let mut draws = Draws::from(selection.seed);
-        let one = draws.below(order.len());
-        let mut other = draws.below(order.len() - 1);
+        let one = draws.below(drawn);
+        let mut other = draws.below(drawn - 1);
         // the second draw leaves the first out
         other += usize::from(other >= one);
         let expected = |at: usize| {
@@ -84,6 +87,15 @@ mod tests {
             (1_850..2_150).contains(&firsts[0]),
             "two of three pairs hold it: {firsts:?}"
         );
+        let contenders: Vec<_> = contenders
+            .into_iter()
+            .zip([false, true, true])
+            .map(|(contender, available)| contender.with_available(available))
+            .collect();
+        for seed in 0..100 {
+            let order = PowerOfTwo.order(&Selection::new(&contenders).with_seed(seed));
+            assert_eq!(order, [1, 2, 0], "the quickest is not there");
+        }
         assert_eq!(PowerOfTwo.order(&Selection::new(&contenders[..1])), [0]);
         assert!(PowerOfTwo.order(&Selection::new(&[])).is_empty());
     }

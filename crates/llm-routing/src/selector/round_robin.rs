@@ -17,7 +17,8 @@ const TURN: u64 = 720_720 << 20;
 ///
 /// Each candidate's place in the round is its own, so members that come, go or are rejected for one request do not shift the
 /// others; one that comes back makes up for one missed turn at most. Clones share the round, and one step of it is atomic, however many
-/// callers decide at once.
+/// callers decide at once. The turn of one that is not available now passes unused, and it comes after all that are; when
+/// it is back, it has its place in the round again.
 #[derive(Debug, Clone, Default)]
 pub struct RoundRobin {
     weights: BTreeMap<String, u32>,
@@ -73,23 +74,40 @@ impl Selector for RoundRobin {
         let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         let Round { way, now } = &mut *round;
         let mut turns = Vec::with_capacity(selection.contenders.len());
+        let mut waiting = Vec::new();
         for (place, contender) in selection.contenders.iter().enumerate() {
             let id = contender.candidate.shared_id();
             if let Some(stride) = self.stride(id) {
                 let come = way.entry(id.clone()).or_insert(*now);
                 // at most one missed turn is made up for
                 *come = (*come).max(now.saturating_sub(stride));
-                turns.push((*come, place, stride));
+                let turn = (*come, place, stride);
+                if contender.available {
+                    turns.push(turn);
+                } else {
+                    waiting.push(turn);
+                }
             }
         }
         // who was listed first is first among equals
         turns.sort_unstable();
-        if let Some((come, place, stride)) = turns.first()
-            && let Some(contender) = selection.contenders.get(*place)
-        {
-            *now = (*now).max(*come);
-            way.insert(contender.candidate.shared_id().clone(), come + stride);
+        if let Some(&(come, place, stride)) = turns.first() {
+            *now = (*now).max(come);
+            let mut moved = vec![(place, come + stride)];
+            // turns that would have come before this one, had they been there
+            let passed = waiting.iter().filter(|turn| (turn.0, turn.1) < (come, place));
+            moved.extend(passed.map(|&(was, waiting, stride)| {
+                let ahead = come - was + u128::from(waiting < place);
+                (waiting, was + stride * ahead.div_ceil(stride))
+            }));
+            for (place, come) in moved {
+                if let Some(contender) = selection.contenders.get(place) {
+                    way.insert(contender.candidate.shared_id().clone(), come);
+                }
+            }
         }
+        waiting.sort_unstable();
+        turns.append(&mut waiting);
         if way.len() > selection.contenders.len() + MOST_ABSENT {
             way.retain(|id, _| {
                 selection
@@ -144,6 +162,52 @@ mod tests {
             .unwrap();
         assert_eq!(firsts(&robin, &three, 6), "c0 c1 c0 c0 c1 c0");
         assert!(RoundRobin::new().with_weights([("c0", 0)]).is_err());
+    }
+
+    #[test]
+    fn a_turn_of_one_that_is_not_available_passes_and_is_not_made_up_for() {
+        let three = candidates(3);
+        let robin = RoundRobin::new();
+        let order = |available: [bool; 3]| -> Vec<usize> {
+            let contenders: Vec<_> = three
+                .iter()
+                .zip(available)
+                .map(|(one, available)| Contender::new(one, None, None).with_available(available))
+                .collect();
+            robin.order(&Selection::new(&contenders))
+        };
+        let down = [true, false, true];
+        assert_eq!(order([true; 3]), [0, 1, 2]);
+        for expected in [[2, 0, 1], [0, 2, 1], [2, 0, 1], [0, 2, 1]] {
+            assert_eq!(order(down), expected);
+        }
+        for expected in [[1, 2, 0], [2, 0, 1], [0, 1, 2], [1, 2, 0]] {
+            assert_eq!(order([true; 3]), expected, "in turn again");
+        }
+        assert_eq!(order([false; 3]), [2, 0, 1], "nobody's turn");
+        assert_eq!(order([true; 3]), [2, 0, 1]);
+    }
+
+    #[test]
+    fn weights_hold_among_those_that_are_available() {
+        let three = candidates(3);
+        let robin = RoundRobin::new()
+            .with_weights([("c0", 8), ("c1", 2), ("c2", 1)])
+            .unwrap();
+        let mut counts = [0; 3];
+        for round in 0..330 {
+            let contenders: Vec<_> = three
+                .iter()
+                .map(|one| Contender::new(one, None, None).with_available(one.id() != "c0" || round >= 30))
+                .collect();
+            counts[robin.order(&Selection::new(&contenders))[0]] += 1;
+            if round == 29 {
+                assert_eq!(counts, [0, 20, 10]);
+            }
+        }
+        let shares = [218, 75, 37];
+        let near = |(count, share): (&i32, i32)| count.abs_diff(share) <= 2;
+        assert!(counts.iter().zip(shares).all(near), "{counts:?}");
     }
 
     #[test]

@@ -198,6 +198,7 @@ pub(crate) struct GroqExtra {
 pub(crate) struct WireUsage {
     pub(crate) prompt_tokens: Option<Count>,
     pub(crate) completion_tokens: Option<Count>,
+    pub(crate) total_tokens: Option<Count>,
     /// Gateways that keep the names of other formats.
     pub(crate) input_tokens: Option<Count>,
     pub(crate) output_tokens: Option<Count>,

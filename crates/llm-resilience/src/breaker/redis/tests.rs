@@ -141,18 +141,22 @@ fn the_script_decides_as_the_functions_do() {
         ..ProptestConfig::with_cases(60)
     };
     TestRunner::new(config)
-        .run(&(policies(), steps(), 0_u64..=1000), |(policy, steps, random)| {
-            histories.set(histories.get() + 1);
-            let both = Both {
-                store: &store,
-                keys: keys(&format!("history {{{}}}", histories.get())),
-                rules: Rules::of(&policy),
-                records: Default::default(),
-                now: 1_000_000,
-                random,
-            };
-            runtime.block_on(play(both, policy, steps))
-        })
+        .run(
+            &(policies(), any::<bool>(), steps(), 0_u64..=1000),
+            |(mut policy, cool_down, steps, random)| {
+                policy.cool_down = cool_down;
+                histories.set(histories.get() + 1);
+                let both = Both {
+                    store: &store,
+                    keys: keys(&format!("history {{{}}}", histories.get())),
+                    rules: Rules::of(&policy),
+                    records: Default::default(),
+                    now: 1_000_000,
+                    random,
+                };
+                runtime.block_on(play(both, policy, steps))
+            },
+        )
         .unwrap();
 }
 

@@ -103,6 +103,12 @@ async fn the_last_gets_all_that_is_left_and_nobody_less_than_five_seconds() {
         (vec!["a served".to_owned()], 4),
         "6 / 2 is less than 5"
     );
+    let (log, took) = ask(&[4, 1], Some(3), false).await;
+    assert_eq!(
+        (log, took),
+        (vec!["a served".to_owned()], 4),
+        "no share of so little: what ends it is the deadline, which drivers keep themselves"
+    );
 }
 
 #[tokio::test(start_paused = true)]

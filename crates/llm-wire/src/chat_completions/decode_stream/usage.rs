@@ -13,6 +13,9 @@ pub(super) fn usage_of(wire: &WireUsage) -> Usage {
     let mut usage = Usage::default();
     usage.input_tokens = count(wire.prompt_tokens).or(count(wire.input_tokens));
     usage.output_tokens = count(wire.completion_tokens).or(count(wire.output_tokens));
+    if usage.total_tokens().is_none() {
+        usage.undivided_tokens = count(wire.total_tokens);
+    }
     usage.cached_input_tokens = count(wire.num_cached_tokens)
         .or(count(wire.prompt_cache_hit_tokens))
         .or(count(wire.cached_tokens))
