@@ -4,7 +4,7 @@ use crate::{cuts, pick};
 use llm_core::stream::events_of;
 use llm_core::{ChatEvent, ChatResponse, Collector, Error, Grammar, Result};
 use llm_wire::frame::{NdjsonDecoder, SseDecoder, SseItem};
-use llm_wire::{DecodeOptions, chat_completions, generate_content, messages, ollama};
+use llm_wire::{DecodeOptions, chat_completions, generate_content, messages, ollama, responses};
 
 pub(crate) fn chat_completions_response(data: &[u8]) {
     let dialect = pick(&completions_dialects(), data).clone();
@@ -146,6 +146,40 @@ pub(crate) fn ollama_stream(data: &[u8]) {
     });
 }
 
+pub(crate) fn responses_response(data: &[u8]) {
+    let dialects = [responses::Dialect::openai(), responses::Dialect::compatible()];
+    let dialect = pick(&dialects, data);
+    plain(data, |body| {
+        responses::decode_response(dialect, options(data), body)
+    });
+}
+
+pub(crate) fn responses_stream(data: &[u8]) {
+    let dialects = [responses::Dialect::openai(), responses::Dialect::compatible()];
+    let dialect = pick(&dialects, data);
+    stream(data, |pieces, events| {
+        let mut frames = SseDecoder::new(1 << 16);
+        let mut decoder = responses::StreamDecoder::new(dialect, options(data));
+        let fed = pieces.iter().try_for_each(|piece| {
+            frames.feed(piece, |item| match item {
+                SseItem::Event(event) => decoder.feed(event.event, event.data, events),
+                _ => Ok(decoder.keep_alive(events)),
+            })
+        });
+        let ended = fed.and_then(|()| {
+            frames.finish(|item| match item {
+                SseItem::Event(event) => decoder.feed_unterminated(event.event, event.data, events),
+                _ => Ok(()),
+            })
+        });
+        let outcome = ended.and_then(|()| decoder.finish(events));
+        if outcome.is_err() {
+            decoder.interrupt(events);
+        }
+        outcome
+    });
+}
+
 /// Bodies of errors, under every kind of status and inside a 200.
 pub(crate) fn errors(data: &[u8]) {
     for status in [
@@ -165,6 +199,7 @@ pub(crate) fn errors(data: &[u8]) {
             messages::decode_error(&messages::Dialect::anthropic(), status, data),
             generate_content::decode_error(&generate_content::Dialect::gemini(), status, data),
             ollama::decode_error(&ollama::Dialect::ollama(), status, data),
+            responses::decode_error(&responses::Dialect::openai(), status, data),
         ] {
             checked(&error);
             let (code, body) = chat_completions::encode_error(&error);

@@ -21,7 +21,7 @@ pub struct Target {
 }
 
 /// Every target there is.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 19] = [
     Target {
         name: "frame_sse",
         run: frames::sse,
@@ -69,6 +69,14 @@ pub const TARGETS: [Target; 17] = [
     Target {
         name: "ollama_stream",
         run: answers::ollama_stream,
+    },
+    Target {
+        name: "responses_response",
+        run: answers::responses_response,
+    },
+    Target {
+        name: "responses_stream",
+        run: answers::responses_stream,
     },
     Target {
         name: "errors",

@@ -1,7 +1,7 @@
 //! Reading requests at a server's face, and writing them for vendors.
 
 use llm_core::{ChatRequest, Error, ResolvedModel};
-use llm_wire::{chat_completions, generate_content, messages, ollama};
+use llm_wire::{chat_completions, generate_content, messages, ollama, responses};
 use serde_json::{Value, json};
 
 pub(crate) fn chat_completions(data: &[u8]) {
@@ -87,6 +87,9 @@ fn everywhere(request: &ChatRequest) {
     written(generate_content::encode_request(&gemini, &model, request).map(|encoded| encoded.body));
     let local = ollama::Dialect::ollama();
     written(ollama::encode_request(&local, &model, request, true).map(|encoded| encoded.body));
+    for dialect in [responses::Dialect::openai(), responses::Dialect::compatible()] {
+        written(responses::encode_request(&dialect, &model, request, true).map(|encoded| encoded.body));
+    }
 }
 
 fn written(body: Result<Vec<u8>, Error>) {
