@@ -12,7 +12,7 @@ use llm_core::{
     ChatEvent, ChatRequest, ChatResponse, Collector, ModelId, ResolvedModel, ResponseMeta, Result,
 };
 use llm_wire::frame::{NdjsonDecoder, SseDecoder, SseItem};
-use llm_wire::{chat_completions, generate_content, messages, ollama};
+use llm_wire::{chat_completions, generate_content, messages, ollama, responses};
 use samples::Sample;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -55,6 +55,16 @@ fn main() -> Result<()> {
             let mut decoder = ollama::StreamDecoder::new(&ollama::Dialect::ollama(), options());
             let mut events = Vec::new();
             NdjsonDecoder::default().feed(body, |line| decoder.feed(line, &mut events))?;
+            finished(events, |out| decoder.finish(out))
+        },
+    )?;
+    decode::<typed::ResponsesAnswer, typed::ResponsesEvent>(
+        &samples::responses(),
+        |body| responses::decode_response(&responses::Dialect::openai(), options(), body),
+        |body| {
+            let dialect = responses::Dialect::openai();
+            let mut decoder = responses::StreamDecoder::new(&dialect, options());
+            let events = events_of(body, |event, data, out| decoder.feed(event, data, out))?;
             finished(events, |out| decoder.finish(out))
         },
     )?;
@@ -171,6 +181,10 @@ fn encode() -> Result<()> {
     let dialect = ollama::Dialect::ollama();
     encode_one("Ollama", "a request", || {
         ollama::encode_request(&dialect, &llama, &request, true).map(|encoded| encoded.body)
+    })?;
+    let dialect = responses::Dialect::openai();
+    encode_one("Responses", "a request", || {
+        responses::encode_request(&dialect, &openai, &request, true).map(|encoded| encoded.body)
     })
 }
 

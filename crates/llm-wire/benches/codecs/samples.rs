@@ -140,6 +140,44 @@ pub(crate) fn ollama() -> Sample {
     sample("Ollama", &plain, chunks, |chunk| format!("{chunk}\n"))
 }
 
+pub(crate) fn responses() -> Sample {
+    let usage = json!({"input_tokens": 21, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": 200, "output_tokens_details": {"reasoning_tokens": 4}, "total_tokens": 221});
+    let answer = |status: &str, output: Value, usage: Value| {
+        json!({"id": "resp_x1", "object": "response", "created_at": 1_795_900_000, "status": status,
+            "model": "gpt-6-luna", "output": output, "incomplete_details": null, "error": null,
+            "service_tier": "default", "store": false, "usage": usage})
+    };
+    let text: String = pieces().collect();
+    let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
+    let item = |status: &str, content: Value| {
+        json!({"type": "message", "id": "msg_x1", "role": "assistant", "status": status, "phase": "final_answer",
+            "content": content})
+    };
+    let whole = item("completed", json!([part(&text)]));
+    let plain = answer("completed", json!([whole]), usage);
+    let of_part = |kind: &str, field: &str, value: Value| json!({"type": kind, "item_id": "msg_x1", "output_index": 0, "content_index": 0, field: value});
+    let begun = || answer("in_progress", json!([]), Value::Null);
+    let mut chunks = vec![
+        json!({"type": "response.created", "response": begun()}),
+        json!({"type": "response.in_progress", "response": begun()}),
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item("in_progress", json!([]))}),
+        of_part("response.content_part.added", "part", part("")),
+    ];
+    chunks.extend(pieces().map(|text| of_part("response.output_text.delta", "delta", json!(text))));
+    chunks.push(of_part("response.output_text.done", "text", json!(text)));
+    chunks.push(of_part("response.content_part.done", "part", part(&text)));
+    chunks.push(json!({"type": "response.output_item.done", "output_index": 0, "item": whole}));
+    chunks.push(json!({"type": "response.completed", "response": plain}));
+    for (number, chunk) in chunks.iter_mut().enumerate() {
+        chunk["sequence_number"] = json!(number);
+    }
+    sample("Responses", &plain, chunks, |chunk| {
+        let event = chunk["type"].as_str().unwrap_or_default();
+        format!("event: {event}\ndata: {chunk}\n\n")
+    })
+}
+
 /// Ten turns with calls of tools, and two tools.
 pub(crate) fn conversation() -> Result<ChatRequest> {
     let mut messages = vec![Message::system(

@@ -178,3 +178,52 @@ struct OllamaMessage {
     content: String,
     thinking: Option<String>,
 }
+
+#[derive(Deserialize)]
+pub(crate) struct ResponsesAnswer {
+    id: String,
+    model: String,
+    status: String,
+    created_at: u64,
+    output: Vec<ResponsesItem>,
+    usage: Option<ResponsesUsage>,
+    service_tier: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ResponsesItem {
+    #[serde(rename = "type")]
+    kind: String,
+    id: String,
+    content: Option<Vec<ResponsesPart>>,
+}
+
+#[derive(Deserialize)]
+struct ResponsesPart {
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ResponsesUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+pub(crate) enum ResponsesEvent {
+    #[serde(rename = "response.output_item.added")]
+    ItemAdded { output_index: u32, item: ResponsesItem },
+    #[serde(rename = "response.output_text.delta")]
+    TextDelta {
+        output_index: u32,
+        content_index: u32,
+        delta: String,
+    },
+    #[serde(rename = "response.output_item.done")]
+    ItemDone { output_index: u32, item: ResponsesItem },
+    #[serde(rename = "response.completed")]
+    Completed { response: ResponsesAnswer },
+    #[serde(other)]
+    Unread,
+}
