@@ -13,6 +13,9 @@ pub struct DecodeOptions {
     pub meta: ResponseMeta,
     /// Tools that were sent under another name.
     pub tool_names: ToolNames,
+    /// Tools of the request, under the caller's names: a call of `parallel` that stands for several of them is taken
+    /// apart (Responses). Empty: no call is.
+    pub folded_tools: Vec<String>,
     /// The text that the answer goes on from: that of an assistant message at the end of the request. Some hosts
     /// repeat it.
     pub continues: Option<String>,
@@ -25,6 +28,7 @@ impl DecodeOptions {
             include_reasoning: request.includes_reasoning(),
             meta,
             tool_names: ToolNames::default(),
+            folded_tools: Vec::new(),
             continues: continued_text(request),
         }
     }

@@ -31,7 +31,10 @@ impl ResponsesCodec {
     pub fn new(dialect: &Dialect, request: &ChatRequest, tool_names: ToolNames) -> Self {
         ResponsesCodec {
             dialect: dialect.clone(),
-            options: DecodeOptions::new(request, ResponseMeta::default()).with_tool_names(tool_names),
+            options: DecodeOptions {
+                folded_tools: folded_tools(dialect, request),
+                ..DecodeOptions::new(request, ResponseMeta::default()).with_tool_names(tool_names)
+            },
         }
     }
 
@@ -41,6 +44,21 @@ impl ResponsesCodec {
             ..self.options.clone()
         }
     }
+}
+
+/// The tools whose calls may come folded into one. Where the vendor stores responses, the one call is what it waits for
+/// a result of, so it is left as it is.
+fn folded_tools(dialect: &Dialect, request: &ChatRequest) -> Vec<String> {
+    let own = request.vendor.of(dialect.vendor.as_str());
+    let asks = |key: &str| own.and_then(|own| own.get(key));
+    let stores = asks("store").is_some_and(|store| *store == true);
+    let continues = ["previous_response_id", "conversation"]
+        .iter()
+        .any(|key| asks(key).is_some_and(|value| !value.is_null()));
+    if stores || continues {
+        return Vec::new();
+    }
+    request.tools.iter().map(|tool| tool.name.clone()).collect()
 }
 
 impl ChatCodec for ResponsesCodec {

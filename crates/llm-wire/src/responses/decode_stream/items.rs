@@ -67,9 +67,15 @@ pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) arguments: String,
-    /// Was its start handed out? It waits for id and name.
+    /// Was its start handed out? It waits for id and name, and a folded one for all of it.
     pub(super) shown: bool,
+    /// May it stand for several calls?
+    pub(super) folded: bool,
 }
+
+/// The name under which a model folds several calls into one (wire notes, `openai-responses.md`, "Quirks", state of
+/// 2026-11-29).
+const FOLDED: &str = "parallel";
 
 /// The items, with everything that is needed to go on with them.
 pub(super) struct Writer<'d> {
@@ -303,13 +309,14 @@ impl Writer<'_> {
 }
 
 impl Call {
-    fn new(number: u32) -> Self {
+    pub(super) fn new(number: u32) -> Self {
         Call {
             number,
             id: String::new(),
             name: String::new(),
             arguments: String::new(),
             shown: false,
+            folded: false,
         }
     }
 
@@ -324,6 +331,8 @@ impl Call {
         }
         if let Some(name) = filled("name").filter(|_| self.name.is_empty()) {
             self.name.push_str(options.tool_names.own(name));
+            let offered = &options.folded_tools;
+            self.folded = self.name == FOLDED && !offered.is_empty() && !offered.contains(&self.name);
         }
     }
 }

@@ -1,3 +1,5 @@
+mod folded;
+
 use super::*;
 use crate::responses::decode_response;
 use llm_core::{Block, ChatResponse, Collector, Grammar, ResponseMeta, ToolCall, VendorId, WarningKind};

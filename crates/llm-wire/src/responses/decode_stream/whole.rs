@@ -202,8 +202,15 @@ impl Writer<'_> {
                 self.out.push(ChatEvent::BlockDelta { index, delta });
             }
         }
-        self.show(&mut call);
         let cut = item.get("status").is_some_and(|status| status == "incomplete");
+        if call.folded
+            && whole
+            && !cut
+            && let Some(calls) = self.unfolded(&call.arguments)
+        {
+            return self.end_calls(call, calls);
+        }
+        self.show(&mut call);
         item.retain(|name, value| {
             let ours = ["type", "id", "call_id", "name", "status", "arguments"];
             !ours.contains(&name.as_str()) && says_something(value)
@@ -217,13 +224,47 @@ impl Writer<'_> {
         self.end(call.number, complete);
     }
 
+    /// The names and arguments of the calls that one of a tool that nobody offered stands for; `None`: of none that are
+    /// all offered.
+    fn unfolded(&self, arguments: &str) -> Option<Vec<(String, String)>> {
+        let arguments: Value = serde_json::from_str(arguments).ok()?;
+        let uses = arguments.get("tool_uses")?.as_array()?;
+        let calls = uses.iter().map(|used| {
+            let name = used.get("recipient_name")?.as_str()?;
+            let name = name.strip_prefix("functions.").unwrap_or(name);
+            let name = self.options.tool_names.own(name);
+            let parameters = used
+                .get("parameters")
+                .filter(|parameters| parameters.is_object())?;
+            let offered = self.options.folded_tools.iter().any(|tool| tool == name);
+            offered.then(|| (name.to_owned(), parameters.to_string()))
+        });
+        let calls: Option<Vec<_>> = calls.collect();
+        calls.filter(|calls| !calls.is_empty())
+    }
+
+    /// Hands out the calls that this one stands for. The first has its id.
+    fn end_calls(&mut self, mut folded: Call, calls: Vec<(String, String)>) {
+        let mut number = Some(folded.number);
+        for (name, arguments) in calls {
+            let number = number.take().unwrap_or_else(|| self.items.take_number());
+            let mut call = Call::new(number);
+            call.id = std::mem::take(&mut folded.id);
+            call.name = name;
+            call.arguments = arguments;
+            self.show(&mut call);
+            self.items.runnable = true;
+            self.end(number, true);
+        }
+    }
+
     /// Hands out the start of the call that is open last, if its id and name are known.
     pub(super) fn show_known(&mut self) {
         let Some(mut open) = self.items.open.pop() else {
             return;
         };
         if let What::Call(call) = &mut open.what
-            && !(call.id.is_empty() || call.name.is_empty())
+            && !(call.id.is_empty() || call.name.is_empty() || call.folded)
         {
             self.show(call);
         }
