@@ -120,7 +120,7 @@ impl OpenAiDriver {
     ) -> Result<EncodedChat> {
         let encoded = chat_completions::encode_request(&self.chat, model, request, stream)?;
         let http = self.api.post_json("/chat/completions", encoded.body)?;
-        let codec = ChatCompletionsCodec::new(&self.chat, request);
+        let codec = ChatCompletionsCodec::new(&self.chat, request, encoded.tool_names);
         Ok(EncodedChat::new(http, codec).with_warnings(encoded.warnings))
     }
 

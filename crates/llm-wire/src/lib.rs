@@ -25,6 +25,7 @@ mod json_text;
 mod lenient;
 mod option_key;
 mod retry_hint;
+mod service_tiers;
 mod think;
 mod token_count;
 mod tool_names;

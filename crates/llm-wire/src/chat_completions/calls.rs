@@ -7,6 +7,7 @@
 use super::types::{Arguments, WireToolCall};
 use crate::call_ids::generated_id;
 use crate::json_text::is_whole;
+use crate::tool_names::ToolNames;
 use llm_core::{BlockKind, ChatEvent, Delta};
 
 /// The place of the one call of the older `function_call` field, which has none: behind every place that there is.
@@ -16,6 +17,8 @@ pub(crate) const LEGACY_INDEX: u64 = 1 << 32;
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     calls: Vec<Call>,
+    /// Tools that were sent under another name.
+    names: ToolNames,
 }
 
 #[derive(Debug)]
@@ -80,6 +83,14 @@ pub(crate) fn text_of<'a>(arguments: &'a Arguments<'a>) -> Option<std::borrow::C
 }
 
 impl Calls {
+    /// None yet, to tools some of which were sent under another name.
+    pub(crate) fn of_tools(names: ToolNames) -> Self {
+        Calls {
+            calls: Vec::new(),
+            names,
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -127,8 +138,10 @@ impl Calls {
         if let Some(arguments) = &fragment.arguments {
             call.arguments.push_str(arguments);
         }
-        if !was_shown && !call.id.is_empty() && !call.name.is_empty() {
-            call.show(out);
+        // whose name it is shows when all of it is there: where the arguments begin
+        let named = !call.name.is_empty() && (self.names.is_empty() || !call.arguments.is_empty());
+        if !was_shown && !call.id.is_empty() && named {
+            call.show(&self.names, out);
         } else if let (true, Some(arguments)) = (was_shown, fragment.arguments) {
             let delta = Delta::Arguments(arguments.into_owned());
             out.push(ChatEvent::BlockDelta {
@@ -156,7 +169,7 @@ impl Calls {
             }
             let call = &mut self.calls[at];
             if !call.shown {
-                call.show(out);
+                call.show(&self.names, out);
             }
             let complete = !cut && !call.name.is_empty() && is_whole(&call.arguments);
             runnable |= complete;
@@ -207,11 +220,11 @@ impl Calls {
 }
 
 impl Call {
-    fn show(&mut self, out: &mut Vec<ChatEvent>) {
+    fn show(&mut self, names: &ToolNames, out: &mut Vec<ChatEvent>) {
         self.shown = true;
         let kind = BlockKind::ToolCall {
             id: self.id.clone(),
-            name: self.name.clone(),
+            name: names.own(&self.name).to_owned(),
         };
         out.push(ChatEvent::BlockStart {
             index: self.block,

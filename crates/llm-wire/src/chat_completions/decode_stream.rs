@@ -85,11 +85,13 @@ impl StreamDecoder {
         let think = dialect.extract_think_tags.then(ThinkSplitter::default);
         let repeats = matches!(dialect.messages.prefill, Prefill::Marked(mark) if mark.repeated);
         let repeated = options.continues.clone().filter(|_| repeats);
+        let calls = Calls::of_tools(options.tool_names.clone());
         StreamDecoder {
             dialect: dialect.clone(),
             options,
             state: State {
                 think,
+                calls,
                 beginning: Beginning::new(repeated.unwrap_or_default()),
                 ..State::default()
             },

@@ -14,6 +14,7 @@ mod tools;
 use llm_core::{ErrorKind, ReasoningEffort, VendorId};
 
 pub use crate::option_key::{JsonForm, OptionKey};
+pub use crate::service_tiers::ServiceTiers;
 pub use messages::{CallIds, MessageForm, MissingReasoning, Prefill, PrefillMark};
 pub use model_rule::{EffortForm, ModelRule};
 pub use parts::{AudioForm, FileForm, PartSupport};
@@ -69,7 +70,7 @@ pub struct Dialect {
     pub max_stop_sequences: usize,
     /// The most bytes of a stop sequence.
     pub max_stop_bytes: usize,
-    /// Does it take `seed`, penalties, `top_k`, `user`, `service_tier`?
+    /// Does it take `seed`, penalties, `top_k`, `user`, and which classes of service?
     pub options: OptionSupport,
     /// Where the host estimates how many tokens a request has; absent: it cannot be asked.
     pub token_count_path: Option<&'static str>,
@@ -105,8 +106,10 @@ pub struct OptionSupport {
     pub top_k: bool,
     /// The field for the end user's id; absent: none.
     pub user: Option<&'static str>,
-    /// `service_tier`
-    pub service_tier: bool,
+    /// Must that id be a word of letters, digits, `_` and `-`, up to 512 of them?
+    pub user_is_word: bool,
+    /// What it knows as `service_tier`.
+    pub service_tiers: ServiceTiers,
 }
 
 impl Dialect {
@@ -139,7 +142,8 @@ impl Dialect {
                 penalties: true,
                 top_k: false,
                 user: Some("safety_identifier"),
-                service_tier: true,
+                user_is_word: false,
+                service_tiers: ServiceTiers::Only(&["auto", "default", "flex", "scale", "priority", "fast"]),
             },
             token_count_path: None,
             option_keys: OptionKey::OPENAI,
@@ -155,9 +159,11 @@ impl Dialect {
             max_tokens_field: MaxTokensField::MaxTokens,
             reasoning_max_tokens_field: MaxTokensField::MaxTokens,
             developer_role: false,
+            messages: MessageForm::COMPATIBLE,
             options: OptionSupport {
                 top_k: true,
                 user: Some("user"),
+                service_tiers: ServiceTiers::Any,
                 ..Dialect::openai().options
             },
             shows_reasoning: true,

@@ -17,7 +17,8 @@ mod tools;
 use super::dialect::{Dialect, ModelRule};
 use super::request_types::{Body, WireStreamOptions};
 use crate::body::expected_length;
-use llm_core::{ChatRequest, Error, ErrorKind, ResolvedModel, Result, Warning};
+use crate::tool_names::{NameRule, ToolNames};
+use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, ResolvedModel, Result, Warning};
 use own_options::OwnOptions;
 
 /// A request as it is sent.
@@ -28,6 +29,8 @@ pub struct EncodedRequest {
     pub body: Vec<u8>,
     /// What was not sent, or was sent otherwise than asked. They belong into the response.
     pub warnings: Vec<Warning>,
+    /// Tools that were sent under another name: the decoder of the answer needs them.
+    pub tool_names: ToolNames,
 }
 
 /// Encodes a request for this model of this host. `stream` asks for a stream.
@@ -45,6 +48,8 @@ pub struct EncodedRequest {
 /// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
 /// | an effort at a vendor whose models take few levels | Mistral, DeepSeek, Kimi: where the dialect says so, the next higher one |
 /// | an assistant message at the end | sent as it is, marked as a beginning, or refused: as the dialect says |
+/// | a tool's name that the format does not take | another one; calls come back under the caller's ([`EncodedRequest::tool_names`]) |
+/// | a refusal in the history, where the host has no field for it | text |
 /// | ids of calls that the host does not take | a hash of the form that it takes, in call and result alike |
 /// | system messages behind others, empty messages, a user right after tools | where the dialect forbids them: moved to the beginning, left out, parted by a short assistant message, with a warning |
 /// | a call of any tool, where the model knows no word for it | a call of the one tool on offer, else refused |
@@ -74,11 +79,13 @@ pub fn encode_request(
     request: &ChatRequest,
     stream: bool,
 ) -> Result<EncodedRequest> {
+    let tool_names = tool_names(dialect, request);
     let mut encoding = Encoding {
         dialect,
         model,
         rule: dialect.rule_of(model),
         request,
+        tool_names: &tool_names,
         thinking_off: false,
         warnings: Vec::new(),
     };
@@ -87,10 +94,33 @@ pub fn encode_request(
     serde_json::to_writer(&mut bytes, &body).map_err(|error| {
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
     })?;
+    let warnings = encoding.warnings;
     Ok(EncodedRequest {
         body: bytes,
-        warnings: encoding.warnings,
+        warnings,
+        tool_names,
     })
+}
+
+/// Names of tools that the format takes (wire notes, `openai-chat.md` and `kimi.md`, Tools).
+const NAMES: NameRule = NameRule {
+    takes: |c| c.is_ascii_alphanumeric() || c == '_' || c == '-',
+    longest: 64,
+};
+
+/// What does not fit among all names of tools in a request.
+fn tool_names(dialect: &Dialect, request: &ChatRequest) -> ToolNames {
+    let offered = request.tools.iter().map(|tool| tool.name.as_str());
+    let parts = request.messages.iter().flat_map(|message| &message.content);
+    let names = offered.chain(parts.filter_map(|part| match part {
+        ContentPart::ToolCall(call) => Some(call.name.as_str()),
+        _ => None,
+    }));
+    if dialect.tools.names_begin_with_letters {
+        ToolNames::beginning_with(names, NAMES, |c| c.is_ascii_alphabetic() || c == '_')
+    } else {
+        ToolNames::new(names, NAMES)
+    }
 }
 
 /// One request on its way to the wire.
@@ -99,6 +129,7 @@ struct Encoding<'a> {
     model: &'a ResolvedModel,
     rule: ModelRule,
     request: &'a ChatRequest,
+    tool_names: &'a ToolNames,
     /// Will the model not think at all?
     thinking_off: bool,
     warnings: Vec<Warning>,

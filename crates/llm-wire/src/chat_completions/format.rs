@@ -11,7 +11,7 @@ impl ChatFormat for Dialect {
     fn encode_call(&self, model: &ResolvedModel, request: &ChatRequest, stream: bool) -> Result<EncodedCall> {
         let encoded = encode_request(self, model, request, stream)?;
         let post = EncodedPost::new("/chat/completions", encoded.body);
-        let codec = ChatCompletionsCodec::new(self, request);
+        let codec = ChatCompletionsCodec::new(self, request, encoded.tool_names);
         Ok(EncodedCall::new(post, codec).with_warnings(encoded.warnings))
     }
 

@@ -6,6 +6,7 @@ mod option_keys;
 use llm_core::VendorId;
 
 pub use crate::option_key::{JsonForm, OptionKey};
+pub use crate::service_tiers::ServiceTiers;
 pub use model_rule::{ModelRule, Penalties, Thinking};
 pub(super) use option_keys::is_generation_key;
 
@@ -28,6 +29,8 @@ pub struct Dialect {
     pub server_tool_switch: bool,
     /// Does it take `labels`?
     pub labels: bool,
+    /// The classes of service that it knows.
+    pub service_tiers: ServiceTiers,
     /// The keys of the vendor's options bag.
     pub option_keys: &'static [OptionKey],
 }
@@ -43,6 +46,7 @@ impl Dialect {
             penalties_for_2_5: false,
             server_tool_switch: true,
             labels: false,
+            service_tiers: ServiceTiers::Only(&["unspecified", "flex", "standard", "priority"]),
             option_keys: OptionKey::GEMINI,
         }
     }

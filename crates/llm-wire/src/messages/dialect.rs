@@ -6,6 +6,7 @@ mod option_keys;
 use llm_core::VendorId;
 
 pub use crate::option_key::{JsonForm, OptionKey};
+pub use crate::service_tiers::ServiceTiers;
 pub use model_rule::{ModelRule, Thinking, ThinkingOff};
 
 /// One host's differences. Start from [`Dialect::anthropic`], or from [`Dialect::bedrock`] for the body of its
@@ -27,7 +28,7 @@ pub struct Dialect {
     /// Are pictures and documents taken by the id of an uploaded file?
     pub media_files: bool,
     /// The classes of service that it knows.
-    pub service_tiers: &'static [&'static str],
+    pub service_tiers: ServiceTiers,
     /// Models, by the beginning of their name after the vendor's prefix, that take neither `strict` on tools nor a
     /// schema for the answer here.
     pub no_schema_models: &'static [&'static str],
@@ -56,7 +57,7 @@ impl Dialect {
             betas: Vec::new(),
             media_urls: true,
             media_files: true,
-            service_tiers: &["auto", "standard_only"],
+            service_tiers: ServiceTiers::Only(&["auto", "standard_only"]),
             no_schema_models: &[],
             default_max_tokens: 4096,
             plain_max_tokens: 21_333,
@@ -75,7 +76,7 @@ impl Dialect {
             body_version: Some("bedrock-2023-05-31"),
             media_urls: false,
             media_files: false,
-            service_tiers: &[],
+            service_tiers: ServiceTiers::NONE,
             no_schema_models: &[
                 "claude-opus-4-7",
                 "claude-opus-4-8",

@@ -7,6 +7,7 @@ use llm_core::model::Knob;
 use llm_core::{Capability, ReasoningEffort, ResolvedModel, Support, VendorId};
 
 pub use crate::option_key::{JsonForm, OptionKey};
+pub use crate::service_tiers::ServiceTiers;
 pub use model_rule::ModelRule;
 
 /// One host's differences. Start from [`Dialect::openai`] or, for any other host that speaks the format, from
@@ -20,6 +21,8 @@ pub struct Dialect {
     pub developer_role: bool,
     /// Does it take reasoning back in plain words, where it is not encrypted? Hosts of open models do.
     pub plain_reasoning: bool,
+    /// The classes of service that it knows.
+    pub service_tiers: ServiceTiers,
     /// The keys of the vendor's options bag.
     pub option_keys: &'static [OptionKey],
     /// What families of models do differently, by the beginning of their name.
@@ -35,6 +38,15 @@ impl Dialect {
             vendor: VendorId::from_static("openai"),
             developer_role: true,
             plain_reasoning: false,
+            service_tiers: ServiceTiers::Only(&[
+                "auto",
+                "default",
+                "flex",
+                "scale",
+                "priority",
+                "fast",
+                "ultrafast",
+            ]),
             option_keys: OptionKey::OPENAI_RESPONSES,
             model_rules: ModelRule::OPENAI,
             reasoning_rule: ModelRule::OPENAI_REASONING,
@@ -46,6 +58,7 @@ impl Dialect {
         Dialect {
             developer_role: false,
             plain_reasoning: true,
+            service_tiers: ServiceTiers::Any,
             model_rules: &[],
             reasoning_rule: ModelRule::REASONING,
             ..Dialect::openai()

@@ -249,7 +249,13 @@ fn openai_options() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
 /// A request in canonical form (see `decode_request`), with everything that a host may take.
 pub(crate) fn canonical(top_k: bool) -> impl Strategy<Value = ChatRequest> {
     let effort = of(select(ReasoningEffort::ALL.to_vec()));
-    let limits = (of(1_u32..), vec(text(), 0..4), of(text()), of(word()));
+    let tiers = ["auto", "flex", "priority"].map(str::to_owned);
+    let limits = (
+        of(1_u32..),
+        vec(text(), 0..4),
+        of(text()),
+        of(select(tiers.to_vec())),
+    );
     let form = (messages(false), tools(), output(), openai_options());
     (word(), form, sampling(top_k), effort, limits).prop_map(
         |(model, (messages, tools, output, options), sampling, effort, (most, stop, user, tier))| {

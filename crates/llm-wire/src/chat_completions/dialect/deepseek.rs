@@ -28,7 +28,7 @@ impl Dialect {
                     "ends with an assistant message, which is continued at the beta endpoint alone; \
                      set `base_url` to https://api.deepseek.com/beta",
                 ),
-                ..MessageForm::OPENAI
+                ..MessageForm::COMPATIBLE
             },
             parts: PartSupport {
                 audio: false,
@@ -50,7 +50,8 @@ impl Dialect {
                 penalties: true,
                 top_k: false,
                 user: Some("user_id"),
-                service_tier: false,
+                user_is_word: true,
+                service_tiers: ServiceTiers::NONE,
             },
             option_keys: KEYS,
             failures: &[("insufficient_system_resource", ErrorKind::Overloaded)],

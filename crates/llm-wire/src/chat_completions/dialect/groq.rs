@@ -25,7 +25,7 @@ impl Dialect {
             reasoning_max_tokens_field: MaxTokensField::MaxCompletionTokens,
             messages: MessageForm {
                 names: false,
-                ..MessageForm::OPENAI
+                ..MessageForm::COMPATIBLE
             },
             parts: PartSupport::IMAGES,
             tools: ToolForm {
@@ -42,7 +42,8 @@ impl Dialect {
                 penalties: false,
                 top_k: false,
                 user: Some("user"),
-                service_tier: true,
+                user_is_word: false,
+                service_tiers: ServiceTiers::Only(&["auto", "on_demand", "flex", "performance"]),
             },
             option_keys: KEYS,
             model_rules: RULES,

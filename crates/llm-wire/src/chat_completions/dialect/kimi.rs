@@ -31,13 +31,17 @@ impl Dialect {
                 empty: false,
                 one_text: true,
                 prefill: Prefill::Marked(PrefillMark::new("partial").without_json()),
-                ..MessageForm::OPENAI
+                ..MessageForm::COMPATIBLE
             },
             parts: PartSupport {
                 image_url: false,
                 image_file: Some("ms://"),
                 image_detail: false,
                 ..PartSupport::IMAGES
+            },
+            tools: ToolForm {
+                names_begin_with_letters: true,
+                ..ToolForm::OPENAI
             },
             parallel_tool_calls: false,
             token_count_path: Some("/tokenizers/estimate-token-count"),
@@ -55,7 +59,8 @@ impl Dialect {
                 penalties: true,
                 top_k: false,
                 user: Some("safety_identifier"),
-                service_tier: false,
+                user_is_word: false,
+                service_tiers: ServiceTiers::NONE,
             },
             option_keys: KEYS,
             model_rules: RULES,

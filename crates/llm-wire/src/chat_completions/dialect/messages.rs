@@ -14,6 +14,9 @@ pub struct MessageForm {
     pub null_content: bool,
     /// May system and user messages be empty? Else they are left out.
     pub empty: bool,
+    /// Has an assistant message a field for a refusal? Else the refusal is its text: a field that a host does not know is
+    /// an error, or lost.
+    pub refusals: bool,
     /// Are several texts of one message sent as one string? (Some models take no lists.)
     pub one_text: bool,
     /// May system messages stand anywhere? Else they are moved to the beginning.
@@ -35,12 +38,19 @@ impl MessageForm {
         result_names: false,
         null_content: true,
         empty: true,
+        refusals: true,
         one_text: false,
         system_anywhere: true,
         between_results_and_user: None,
         results_hold_images: false,
         prefill: Prefill::AsIs,
         call_ids: CallIds::Any,
+    };
+
+    /// As nearly all hosts take them.
+    pub const COMPATIBLE: MessageForm = MessageForm {
+        refusals: false,
+        ..MessageForm::OPENAI
     };
 }
 

@@ -31,7 +31,7 @@ impl Dialect {
                 between_results_and_user: Some("OK."),
                 prefill: Prefill::Marked(PrefillMark::new("prefix").repeated()),
                 call_ids: CallIds::NineAlphanumeric,
-                ..MessageForm::OPENAI
+                ..MessageForm::COMPATIBLE
             },
             parts: PartSupport {
                 audio_form: AudioForm::Plain,
@@ -50,7 +50,8 @@ impl Dialect {
                 penalties: true,
                 top_k: true,
                 user: None,
-                service_tier: true,
+                user_is_word: false,
+                service_tiers: ServiceTiers::Only(&["auto", "standard_only"]),
             },
             option_keys: KEYS,
             failures: &[("error", ErrorKind::Server)],

@@ -6,6 +6,9 @@
 pub struct ToolForm {
     /// Does it guarantee arguments that fit?
     pub strict: StrictTools,
+    /// Must a tool's name begin with a letter or `_`? (Everywhere it is up to 64 letters, digits, `_` and `-`; a tool of
+    /// another name is sent under one that fits.)
+    pub names_begin_with_letters: bool,
     /// Must every tool have parameters? Then a tool without any gets an empty object.
     pub parameters_required: bool,
     /// Can tools and an answer in JSON be asked for together?
@@ -16,6 +19,7 @@ impl ToolForm {
     /// As OpenAI takes them.
     pub const OPENAI: ToolForm = ToolForm {
         strict: StrictTools::Each,
+        names_begin_with_letters: false,
         parameters_required: false,
         with_json: true,
     };

@@ -29,7 +29,8 @@ impl<'a> Encoding<'a> {
             let path = format!("messages[{index}].content[{position}]");
             match part {
                 ContentPart::Text(part) => parts.extend(filled(&part.text)),
-                ContentPart::Refusal(part) => refusal.push_str(&part.text),
+                ContentPart::Refusal(part) if self.dialect.messages.refusals => refusal.push_str(&part.text),
+                ContentPart::Refusal(part) => parts.extend(filled(&part.text)),
                 ContentPart::ToolCall(call) => {
                     wire.tool_calls.push(self.call(&path, call)?);
                     calls.add(&call.id);
@@ -93,7 +94,7 @@ impl<'a> Encoding<'a> {
         }
         Ok(WireToolCall::Function {
             id: self.dialect.messages.call_ids.fit(&call.id),
-            name: &call.name,
+            name: self.tool_names.sent(&call.name),
             arguments: if is_object { &call.arguments } else { "{}" },
         })
     }

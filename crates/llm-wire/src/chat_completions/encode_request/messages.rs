@@ -117,7 +117,8 @@ impl<'a> Encoding<'a> {
         }
         for result in results.answers {
             let mut answer = WireMessage::new("tool", self.content(result.parts));
-            answer.name = result.name.filter(|_| self.dialect.messages.result_names);
+            let name = result.name.filter(|_| self.dialect.messages.result_names);
+            answer.name = name.map(|name| self.tool_names.sent(name));
             answer.tool_call_id = Some(self.dialect.messages.call_ids.fit(result.id));
             out.push(answer);
         }

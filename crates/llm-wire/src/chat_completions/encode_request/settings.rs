@@ -148,16 +148,23 @@ impl<'a> Encoding<'a> {
     /// Who asks, and what for.
     pub(super) fn caller(&mut self, body: &mut Body<'a>) {
         if let Some(user) = self.request.user.as_deref() {
+            let is_word = |user: &str| {
+                let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+                user.len() <= 512 && user.bytes().all(in_word)
+            };
             match self.dialect.options.user {
+                Some(_) if self.dialect.options.user_is_word && !is_word(user) => {
+                    let message = "is not sent: this host takes letters, digits, _ and -, up to 512 of them";
+                    self.warn("user", message);
+                }
                 Some(name) => body.add(name, user),
                 None => self.warn("user", "is not sent: this host does not take it"),
             }
         }
         if let Some(tier) = self.request.service_tier.as_deref() {
-            if self.dialect.options.service_tier {
-                body.add("service_tier", tier);
-            } else {
-                self.warn("service_tier", "is not sent: this host does not take it");
+            match self.dialect.options.service_tiers.why_not(tier) {
+                None => body.add("service_tier", tier),
+                Some(message) => self.warn("service_tier", &message),
             }
         }
     }

@@ -4,10 +4,11 @@ mod groq;
 mod kimi;
 mod messages;
 mod mistral;
+mod names;
 mod options;
 
 use super::*;
-use crate::chat_completions::dialect::MaxTokensField;
+use crate::chat_completions::dialect::{MaxTokensField, ServiceTiers};
 use llm_core::chat::AudioPart;
 use llm_core::model::{Knob, ModelLimits};
 use llm_core::{

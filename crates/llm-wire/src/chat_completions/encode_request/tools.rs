@@ -31,7 +31,7 @@ impl<'a> Encoding<'a> {
             tools.push(WireTool::Function {
                 kind: "function",
                 function: WireFunction {
-                    name: &tool.name,
+                    name: self.tool_names.sent(&tool.name),
                     description: tool.description.as_deref(),
                     parameters,
                     strict: self.strict(index, tool.strict)?,
@@ -99,7 +99,7 @@ impl<'a> Encoding<'a> {
             ToolChoice::Required if !self.rule.required_choice => match tools.as_slice() {
                 // to have to call one of one is to have to call that one
                 [only] => {
-                    body.add("tool_choice", function(only.name.as_str()));
+                    body.add("tool_choice", function(self.tool_names.sent(&only.name)));
                     return Ok(());
                 }
                 _ => {
@@ -113,7 +113,7 @@ impl<'a> Encoding<'a> {
                 if !tools.iter().any(|tool| tool.name == *name) {
                     return Err(invalid("tool_choice", "names a tool that is not offered"));
                 }
-                body.add("tool_choice", function(name.as_str()));
+                body.add("tool_choice", function(self.tool_names.sent(name)));
                 return Ok(());
             }
             _ => {

@@ -118,7 +118,10 @@ impl<'a> Encoding<'a> {
             self.warn("user", "is not sent: this format has no place for it");
         }
         if let Some(tier) = self.request.service_tier.as_deref() {
-            body.add("serviceTier", tier);
+            match self.dialect.service_tiers.why_not(tier) {
+                None => body.add("serviceTier", tier),
+                Some(message) => self.warn("service_tier", &message),
+            }
         }
     }
 }

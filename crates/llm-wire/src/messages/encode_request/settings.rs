@@ -164,14 +164,9 @@ impl<'a> Encoding<'a> {
             body.add("metadata", WireMetadata { user_id });
         }
         if let Some(tier) = self.request.service_tier.as_deref() {
-            if self.dialect.service_tiers.contains(&tier) {
-                body.add("service_tier", tier);
-            } else {
-                let message = match self.dialect.service_tiers {
-                    [] => "is not sent: this host does not take it".to_owned(),
-                    known => format!("is not sent: this host knows {}", known.join(" and ")),
-                };
-                self.warn("service_tier", &message);
+            match self.dialect.service_tiers.why_not(tier) {
+                None => body.add("service_tier", tier),
+                Some(message) => self.warn("service_tier", &message),
             }
         }
     }

@@ -118,7 +118,10 @@ impl<'a> Encoding<'a> {
             body.add("safety_identifier", user);
         }
         if let Some(tier) = self.request.service_tier.as_deref() {
-            body.add("service_tier", tier);
+            match self.dialect.service_tiers.why_not(tier) {
+                None => body.add("service_tier", tier),
+                Some(message) => self.warn("service_tier", &message),
+            }
         }
     }
 

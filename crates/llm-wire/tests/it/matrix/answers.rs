@@ -49,6 +49,7 @@ fn upstreams() -> Vec<Upstream> {
             codec: Box::new(chat_completions::ChatCompletionsCodec::new(
                 &chat_completions::Dialect::compatible(),
                 &request,
+                ToolNames::default(),
             )),
             framing: Framing::Events,
             answer: chat_completions_answer,
@@ -404,8 +405,8 @@ fn folded(events: &[ChatEvent]) -> ChatResponse {
 /// The answer as a caller of Chat Completions reads it, whole and as a stream.
 fn to_chat_completions(response: &ChatResponse, events: &[ChatEvent]) -> [Told; 2] {
     let options = || chat_completions::EncodeOptions::new("a1", 1_795_000_000, "m").with_include_usage(true);
-    let reader =
-        chat_completions::ChatCompletionsCodec::new(&chat_completions::Dialect::compatible(), &request());
+    let dialect = chat_completions::Dialect::compatible();
+    let reader = chat_completions::ChatCompletionsCodec::new(&dialect, &request(), ToolNames::default());
     let plain = reader
         .decode_response(
             ResponseMeta::default(),

@@ -183,3 +183,15 @@ fn beginnings_and_strict_tools_are_for_the_beta_endpoint() {
     let mixed = hi().with_tools([tool("f", true), tool("g", false)]);
     assert_eq!(refused_by(&beta, &model, &mixed).1, "tools[0].strict");
 }
+
+#[test]
+fn the_end_users_id_is_a_word() {
+    let (body, warnings) = deepseek(&hi().with_user("user_7-a"));
+    assert_eq!(body["user_id"], "user_7-a");
+    assert_eq!(warnings, [""; 0]);
+    for id in ["ann@example.com", "Zoë", &"u".repeat(513)] {
+        let (body, warnings) = deepseek(&hi().with_user(id));
+        assert!(body.get("user_id").is_none(), "{id}");
+        assert_eq!(fields(&warnings), ["user"]);
+    }
+}

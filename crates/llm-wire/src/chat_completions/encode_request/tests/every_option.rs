@@ -83,3 +83,26 @@ fn no_option_is_lost_in_silence() {
         }
     }
 }
+
+#[test]
+fn a_class_of_service_of_another_vendor_is_not_sent() {
+    for (dialect, taken, other) in [
+        (Dialect::openai(), "priority", "standard_only"),
+        (Dialect::mistral(), "standard_only", "flex"),
+        (Dialect::groq(), "on_demand", "priority"),
+    ] {
+        let sent = |tier| encoded(&dialect, &model("demo"), &hi().with_service_tier(tier));
+        assert_eq!(sent(taken).0["service_tier"], taken);
+        let (body, warnings) = sent(other);
+        assert!(
+            body.get("service_tier").is_none(),
+            "{other} to {}",
+            dialect.vendor
+        );
+        assert_eq!(fields(&warnings), ["service_tier"]);
+    }
+    let request = hi().with_service_tier("standard_only");
+    let (body, warnings) = encoded(&Dialect::compatible(), &model("demo"), &request);
+    assert_eq!(body["service_tier"], "standard_only");
+    assert_eq!(warnings, [""; 0]);
+}

@@ -249,3 +249,25 @@ fn own_options_are_sent_and_others_refused() {
         assert_eq!(refused, (kind, format!("vendor.mistral.{key}")));
     }
 }
+
+#[test]
+fn a_refusal_is_text_where_there_is_no_field_for_it() {
+    let no = ContentPart::Refusal(RefusalPart::new("I will not."));
+    let request = ChatRequest::new([
+        Message::user("do it"),
+        Message::new(Role::Assistant, vec![no]),
+        Message::user("why not?"),
+    ]);
+    for dialect in [
+        Dialect::mistral(),
+        Dialect::groq(),
+        Dialect::deepseek(),
+        Dialect::kimi(),
+        Dialect::compatible(),
+    ] {
+        let (messages, warned) = messages_to(&dialect, "demo", &request);
+        let expected = json!({"role": "assistant", "content": "I will not."});
+        assert_eq!(messages[1], expected, "{}", dialect.vendor);
+        assert_eq!(warned, [""; 0]);
+    }
+}

@@ -360,7 +360,7 @@ fn what_a_host_does_not_take_is_warned_about() {
     let mut dialect = Dialect::openai();
     dialect.options.seed = None;
     dialect.options.user = None;
-    dialect.options.service_tier = false;
+    dialect.options.service_tiers = ServiceTiers::NONE;
     dialect.reasoning_effort = false;
     let mut sampling = Sampling::default();
     sampling.seed = Some(1);

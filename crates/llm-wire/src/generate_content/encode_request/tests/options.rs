@@ -367,3 +367,14 @@ fn the_patch_comes_last_and_reaches_inside() {
     );
     assert_eq!(refusal(&own("body", json!([]))), invalid("vendor.gemini.body"));
 }
+
+#[test]
+fn a_class_of_service_of_another_vendor_is_not_sent() {
+    assert_eq!(
+        body(&hi().with_service_tier("priority"))["serviceTier"],
+        "priority"
+    );
+    let (sent, warned) = sent_to("gemini-4-argon", &hi().with_service_tier("standard_only")).unwrap();
+    assert!(sent.get("serviceTier").is_none());
+    assert_eq!(warned, ["service_tier"]);
+}
