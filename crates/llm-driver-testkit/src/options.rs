@@ -279,7 +279,10 @@ pub(crate) fn samples(option: RequestOption, vendor: &VendorId, model: &ModelId)
             &["KIT-STOP"],
         ),
         RequestOption::User => ask(&|request| request.with_user("kit-user"), &["kit-user"]),
-        RequestOption::ServiceTier => ask(&|request| request.with_service_tier("flex"), &["flex"]),
+        // no word is every vendor's
+        RequestOption::ServiceTier => ["flex", "auto"]
+            .map(|tier| sample(hello(), hello().with_service_tier(tier), &[tier]))
+            .into(),
         RequestOption::Vendor => ask(
             &|request| request.with_vendor_option(vendor.clone(), "body", json!({ "kit_key": 1 })),
             &["kit_key"],
