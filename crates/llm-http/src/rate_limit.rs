@@ -75,58 +75,74 @@ fn tightest(windows: &[(Family<'_>, LimitWindow)], counted: Counted) -> LimitWin
 }
 
 /// Headers that describe one limit together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct Family<'a> {
     prefix: &'static str,
-    /// The words but for the figure.
-    words: Vec<&'a str>,
+    /// What stands before the figure, and after it.
+    around: [Option<&'a str>; 2],
     counted: Counted,
+}
+
+impl<'a> Family<'a> {
+    /// The words but for the figure.
+    fn words(&self) -> impl Iterator<Item = &'a str> {
+        words_of(self.around)
+    }
+}
+
+impl PartialEq for Family<'_> {
+    /// Where among the words the figure stands makes no difference.
+    fn eq(&self, other: &Self) -> bool {
+        self.prefix == other.prefix && (self.around == other.around || self.words().eq(other.words()))
+    }
+}
+
+fn words_of(around: [Option<&str>; 2]) -> impl Iterator<Item = &str> {
+    around.into_iter().flatten().flat_map(|words| words.split('-'))
 }
 
 fn parse_name(name: &str) -> Option<(Family<'_>, Figure)> {
     let (prefix, rest) = PREFIXES
         .iter()
         .find_map(|prefix| Some((*prefix, name.strip_prefix(prefix)?)))?;
-    let mut figure = None;
-    let mut words = Vec::new();
+    let mut found = None;
+    let mut end = 0;
     for word in rest.split('-') {
-        let known = match word {
+        let start = end;
+        end += word.len() + 1;
+        let figure = match word {
             "limit" => Figure::Limit,
             "remaining" => Figure::Remaining,
             "reset" => Figure::Reset,
-            _ => {
-                words.push(word);
-                continue;
-            }
+            _ => continue,
         };
-        if figure.replace(known).is_some() {
+        let around = [
+            start.checked_sub(1).and_then(|end| rest.get(..end)),
+            rest.get(end..),
+        ];
+        if found.replace((figure, around)).is_some() {
             return None;
         }
     }
-    let by_size = prefix == "ratelimitbysize-";
-    let counted = parse_counted(
-        &words,
-        if by_size {
-            Counted::Tokens
-        } else {
-            Counted::Requests
-        },
-    )?;
-    Some((
-        Family {
-            prefix,
-            words,
-            counted,
-        },
-        figure?,
-    ))
+    let (figure, around) = found?;
+    let unsaid = match prefix {
+        "ratelimitbysize-" => Counted::Tokens,
+        _ => Counted::Requests,
+    };
+    let counted = parse_counted(words_of(around), unsaid)?;
+    let family = Family {
+        prefix,
+        around,
+        counted,
+    };
+    Some((family, figure))
 }
 
-fn parse_counted(words: &[&str], unsaid: Counted) -> Option<Counted> {
+fn parse_counted<'a>(words: impl Iterator<Item = &'a str>, unsaid: Counted) -> Option<Counted> {
     let mut direction = None;
     let mut counted = None;
     for word in words {
-        match *word {
+        match word {
             "requests" | "request" | "req" => counted = Some(Counted::Requests),
             "tokens" | "token" => counted = Some(Counted::Tokens),
             "input" => direction = Some(Counted::InputTokens),

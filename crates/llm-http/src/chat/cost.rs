@@ -22,10 +22,10 @@ impl CostRule {
         now: SystemTime,
     ) -> Self {
         // Sound is counted in tokens of another price, which no catalogue row has.
-        let hears = capability::needs(request).contains(&Capability::AudioInput);
+        let hears = || capability::needs(request).contains(&Capability::AudioInput);
         let price = match instead {
             Some(price) => price,
-            None => model.price.clone().filter(|_| !hears),
+            None => model.price.clone().filter(|_| !hears()),
         };
         CostRule {
             price: price.map(|price| price.at(now)),

@@ -135,3 +135,13 @@ fn what_cannot_be_read_is_not_stated() {
     ]);
     assert_eq!(partly.requests, LimitWindow::new(None, Some(u64::MAX), None));
 }
+
+#[test]
+fn the_figure_may_stand_before_or_behind_what_is_counted() {
+    let limits = snapshot(&[
+        ("x-ratelimit-limit-tokens-minute", "100"),
+        ("x-ratelimit-tokens-remaining-minute", "10"),
+        ("x-ratelimit-tokens-minute-reset", "7"),
+    ]);
+    assert_eq!(limits.tokens, window(100, 10, 7_000));
+}
