@@ -1,10 +1,8 @@
 //! Backends: from configuration to a stack, and how each has been doing.
 
 use crate::config::{BackendConfig, Config};
-use llm_suite::core::{
-    BuildContext, CallContext, ChatDriver, Error, ErrorKind, ModelId, Registry, Result, Stack,
-};
-use llm_suite::resilience::{RetryLayer, RetryPolicy, TimeoutLayer, TimeoutPolicy};
+use llm_suite::core::{BuildContext, CallContext, ChatDriver, Error, ErrorKind, ModelId, Registry, Result};
+use llm_suite::resilience::{RetryPolicy, StackConfig, StackLayers, StackStores, TimeoutPolicy};
 use llm_suite::routing::{PlanObserver, PlannedCandidate};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -64,10 +62,11 @@ fn build(id: &str, config: &BackendConfig, registry: &Registry, context: &BuildC
         .with_first_event(limit)
         .with_first_content(limit)
         .with_idle(Duration::from_secs(config.idle_timeout_seconds));
-    let mut stack = Stack::from_arc(chat).layer(TimeoutLayer::attempt(timeouts));
-    if config.max_attempts > 1 {
-        stack = stack.layer(RetryLayer::new(RetryPolicy::new(config.max_attempts)));
-    }
+    let retries = (config.max_attempts > 1).then(|| RetryPolicy::new(config.max_attempts));
+    let layers = StackConfig::default().with_retry(retries).with_timeout(timeouts);
+    let stack = StackLayers::build(layers, StackStores::default())
+        .map_err(at)?
+        .stack(chat);
     Ok(Backend {
         id: id.into(),
         driver: config.adapter.driver(),
