@@ -17,7 +17,7 @@ mod window;
 use crate::policy::{Answer, Observer as _, Policy, PolicyChatDriver, Target};
 use crate::trace::note_queue_wait;
 use budgets::Budgets;
-use estimate::Demand;
+use llm_core::estimate::TokenDemand;
 use llm_core::{Availability, CallContext, ChatDriver, ChatLayer, ChatStream, Result, UnavailableReason};
 use std::sync::Arc;
 use std::time::Instant;
@@ -140,8 +140,7 @@ impl Policy for RateLimit {
         if self.budgets.are_off() {
             return operation(cx.clone()).await;
         }
-        let demand = target.chat.map(Demand::of_chat).unwrap_or_default();
-        let demand = demand.or_known(cx.extensions().find());
+        let demand = target.chat.map(TokenDemand::of_chat).unwrap_or_default();
         let budget = self.budgets.of(target);
         let came = cx.clock().now();
         let mut lease = budget

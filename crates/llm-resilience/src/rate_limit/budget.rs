@@ -3,7 +3,7 @@
 mod room;
 
 use super::config::{RateLimitPolicy, StoreFailurePolicy};
-use super::estimate::Demand;
+use super::estimate::TokenEstimate;
 use super::lease::Lease;
 use super::pace::Pace;
 use super::queue::Ticket;
@@ -12,6 +12,7 @@ use super::settle::Settler;
 use super::store::{Amount, LimitReason, Limits, Settlement, micros};
 use super::window::{Micros, VendorSays};
 use crate::clock;
+use llm_core::estimate::TokenDemand;
 use llm_core::{CallContext, Clock, Error, Usage};
 use room::{Answer, State};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -83,9 +84,13 @@ impl Budget {
     ///
     /// Dropping the future leaves the queue. One that a store was just asked for may lose what was granted in the
     /// same moment; the store has it back when it leaves the window.
-    pub(super) async fn acquire(self: &Arc<Self>, cx: &CallContext, demand: &Demand) -> Result<Lease, Error> {
+    pub(super) async fn acquire(
+        self: &Arc<Self>,
+        cx: &CallContext,
+        demand: &TokenDemand,
+    ) -> Result<Lease, Error> {
         cx.check_deadline()?;
-        let amount = self.amount(demand);
+        let amount = self.amount(demand, cx.extensions().find());
         if let Err(reason) = self.limits.fits(amount) {
             return Err(self.too_large(reason, amount).into_error());
         }
@@ -140,8 +145,8 @@ impl Budget {
         }
     }
 
-    pub(super) fn learn(&self, demand: &Demand, usage: &Usage) {
-        self.lock().correction.learn(demand, usage);
+    pub(super) fn learn(&self, demand: &TokenDemand, usage: &Usage) {
+        self.lock().estimator.learn(demand, usage);
     }
 
     pub(super) fn name(&self) -> &str {
@@ -169,9 +174,12 @@ impl Budget {
         state.queue.is_empty() && state.window.is_empty(now, &self.limits)
     }
 
-    fn amount(&self, demand: &Demand) -> Amount {
+    fn amount(&self, demand: &TokenDemand, known: Option<&TokenEstimate>) -> Amount {
         let tokens = match self.limits.tokens {
-            Some(_) => self.lock().correction.estimate(demand, self.assumed_output),
+            Some(_) => known.map_or_else(
+                || self.lock().estimator.total(demand, self.assumed_output),
+                |known| known.tokens,
+            ),
             None => 0,
         };
         Amount::new(1, tokens)

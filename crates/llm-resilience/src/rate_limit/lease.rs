@@ -1,9 +1,9 @@
 //! What an admitted call holds until it is known what it used.
 
 use super::budget::{Budget, Grant};
-use super::estimate::Demand;
 use super::store::{Amount, Settlement};
 use crate::policy::Observer;
+use llm_core::estimate::TokenDemand;
 use llm_core::rate_limit::LimitWindow;
 use llm_core::{CallContext, Clock, Error, ErrorKind, Phase, RateLimitSnapshot, ResponseMeta, Usage};
 use std::fmt;
@@ -17,7 +17,7 @@ const NO_RESET: Duration = Duration::from_secs(60);
 pub(super) struct Lease {
     budget: Arc<Budget>,
     clock: Arc<dyn Clock>,
-    demand: Demand,
+    demand: TokenDemand,
     grant: Grant,
     usage: Usage,
     snapshot: RateLimitSnapshot,
@@ -39,7 +39,7 @@ enum End {
 }
 
 impl Lease {
-    pub(super) fn new(budget: Arc<Budget>, cx: &CallContext, demand: Demand, grant: Grant) -> Self {
+    pub(super) fn new(budget: Arc<Budget>, cx: &CallContext, demand: TokenDemand, grant: Grant) -> Self {
         Lease {
             budget,
             clock: Arc::clone(cx.clock()),

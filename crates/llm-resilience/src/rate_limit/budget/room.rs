@@ -1,12 +1,12 @@
 //! Where a budget looks for room: in its own window, or in the store that others use as well.
 
 use super::{Budget, Grant, Shared};
-use crate::rate_limit::estimate::Correction;
 use crate::rate_limit::queue::Queue;
 use crate::rate_limit::refusal::Refusal;
 use crate::rate_limit::store::{Amount, LimitReason, Limits, Reserved, StoreFault, micros};
 use crate::rate_limit::window::{Asked, Micros, Window};
 use crate::store::{StoreError, StoreErrorKind};
+use llm_core::estimate::TokenEstimator;
 use llm_core::{CallContext, Error};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) struct State {
     /// What this process admitted. Without a store it decides; with one it is what the local share counts by.
     pub(super) window: Window,
     pub(super) queue: Queue,
-    pub(super) correction: Correction,
+    pub(super) estimator: TokenEstimator,
     /// What the store said last: no room before then.
     pub(super) store_says: Option<(Micros, LimitReason)>,
     /// The rhythm has no turn before then.
