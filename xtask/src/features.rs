@@ -60,9 +60,11 @@ const PROMISES: &[Promise] = &[
     },
     one_driver("llm-driver-claude"),
     one_driver("llm-driver-deepseek"),
+    one_driver("llm-driver-gemini"),
     one_driver("llm-driver-groq"),
     one_driver("llm-driver-kimi"),
     one_driver("llm-driver-mistral"),
+    one_driver("llm-driver-ollama"),
     one_driver("llm-driver-openai"),
 ];
 
