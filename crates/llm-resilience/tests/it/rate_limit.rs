@@ -308,7 +308,8 @@ async fn tokens_that_come_back_admit_who_waits_for_them() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_caller_knows_takes_the_place_of_the_guess() {
-    let stack = hello(tokens(1000));
+    let unreported = ScriptedDriver::always("alpha", using(Usage::default()));
+    let (stack, _) = limited(unreported, tokens(1000));
     let knowing = |tokens| impatient().with_extension(TokenEstimate::new(tokens));
     let guessed = ChatRequest::user("").with_max_output_tokens(5000);
     stack.chat(&knowing(1000), &guessed).await.unwrap();
