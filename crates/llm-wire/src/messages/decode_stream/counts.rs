@@ -25,6 +25,7 @@ struct Steps {
     input: u64,
     cache_read: u64,
     cache_write: u64,
+    cache_write_long: Option<u64>,
     output: u64,
 }
 
@@ -39,16 +40,9 @@ impl Counts {
         if let Some(details) = &later.output_tokens_details {
             take(&mut self.thinking, details.thinking_tokens);
         }
-        let written = later.cache_creation.unwrap_or_default();
-        let by_time = [
-            written.ephemeral_5m_input_tokens,
-            written.ephemeral_1h_input_tokens,
-        ];
-        take(
-            &mut self.cache_write,
-            later.cache_creation_input_tokens.or(sum(by_time)),
-        );
-        take(&mut self.cache_write_long, by_time[1]);
+        let (written, long) = written(&later);
+        take(&mut self.cache_write, written);
+        take(&mut self.cache_write_long, long);
         let steps = later.iterations.filter(|steps| !steps.is_empty());
         if let Some(steps) = steps {
             self.steps = Steps::of(&steps);
@@ -73,6 +67,7 @@ impl Counts {
                 ));
                 usage.cached_input_tokens = Some(steps.cache_read);
                 usage.cache_write_input_tokens = Some(steps.cache_write);
+                usage.cache_write_long_input_tokens = steps.cache_write_long.or(self.cache_write_long);
                 usage.output_tokens = Some(steps.output);
             }
             None => {
@@ -81,10 +76,10 @@ impl Counts {
                     .map(|input| whole(input, self.cache_read, self.cache_write));
                 usage.cached_input_tokens = self.cache_read;
                 usage.cache_write_input_tokens = self.cache_write;
+                usage.cache_write_long_input_tokens = self.cache_write_long;
                 usage.output_tokens = self.output;
             }
         }
-        usage.cache_write_long_input_tokens = self.cache_write_long;
         usage.reasoning_tokens = self.thinking;
         usage
     }
@@ -107,14 +102,25 @@ impl Steps {
                 total.cache_read = total
                     .cache_read
                     .saturating_add(count(step.cache_read_input_tokens));
-                total.cache_write = total
-                    .cache_write
-                    .saturating_add(count(step.cache_creation_input_tokens));
+                let (written, long) = written(step);
+                total.cache_write = total.cache_write.saturating_add(count(written));
+                if let Some(long) = long {
+                    let before = total.cache_write_long.unwrap_or(0);
+                    total.cache_write_long = Some(before.saturating_add(long.0));
+                }
                 total.output = total.output.saturating_add(count(step.output_tokens));
             }
         }
         billed
     }
+}
+
+/// What was written to the cache, and what of it for the long time.
+fn written(usage: &WireUsage) -> (Option<Count>, Option<Count>) {
+    let times = usage.cache_creation.as_ref();
+    let short = times.and_then(|times| times.ephemeral_5m_input_tokens);
+    let long = times.and_then(|times| times.ephemeral_1h_input_tokens);
+    (usage.cache_creation_input_tokens.or(sum([short, long])), long)
 }
 
 fn whole(input: u64, read: Option<u64>, written: Option<u64>) -> u64 {

@@ -560,3 +560,20 @@ fn many_open_blocks_are_closed_from_the_first() {
     let response = read(false, &whole(blocks, "end_turn"));
     assert_eq!(response.blocks.len(), 100);
 }
+
+#[test]
+fn long_cache_writes_of_all_steps_count() {
+    let step = |kind: &str, short: u64, long: u64| {
+        json!({"type": kind, "input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": short + long,
+            "cache_creation": {"ephemeral_5m_input_tokens": short, "ephemeral_1h_input_tokens": long}})
+    };
+    let mut usage = step("message", 1, 40);
+    usage["iterations"] = json!([step("compaction", 2, 100), step("message", 1, 40)]);
+    let body =
+        json!({"type": "message", "content": [], "stop_reason": "end_turn", "usage": usage}).to_string();
+    let options = DecodeOptions::default();
+    let response = crate::messages::decode_response(&Dialect::anthropic(), options, body.as_bytes()).unwrap();
+    assert_eq!(response.usage.cache_write_input_tokens, Some(143));
+    assert_eq!(response.usage.cache_write_long_input_tokens, Some(140));
+    assert_eq!(response.usage.input_tokens, Some(163));
+}
