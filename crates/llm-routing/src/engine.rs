@@ -197,6 +197,7 @@ impl RoutingEngine {
                         .into_iter()
                         .map(|rejection| Note::new(name, rejection.code, rejection.description));
                     considered.evaluation.notes.extend(soft);
+                    considered.is_penalised = true;
                     considered.penalties.push(Penalty {
                         constraint: name.into(),
                         penalty,
@@ -320,6 +321,7 @@ struct Considered<'a> {
     metrics: CandidateMetrics,
     resolved: Result<Arc<ResolvedModel>>,
     penalties: Vec<Penalty>,
+    is_penalised: bool,
     evaluation: Evaluation,
 }
 
@@ -345,6 +347,7 @@ impl<'a> Considered<'a> {
             metrics,
             resolved,
             penalties: Vec::new(),
+            is_penalised: false,
             evaluation,
         }
     }
@@ -375,9 +378,10 @@ impl<'a> Considered<'a> {
     fn inputs(&self) -> CandidateInputs {
         CandidateInputs::of(
             self.candidate,
+            self.asked,
             self.resolved.as_deref(),
             self.metrics,
-            self.asked.quota,
+            self.evaluation.availability,
         )
     }
 
@@ -387,6 +391,7 @@ impl<'a> Considered<'a> {
         Contender::new(self.candidate, self.resolved.as_deref().ok(), score)
             .with_metrics(&self.metrics)
             .with_available(availability.is_none_or(|record| record.available))
+            .with_penalised(self.is_penalised)
     }
 
     fn plan(&self) -> PlannedCandidate {

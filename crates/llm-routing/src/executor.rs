@@ -159,7 +159,7 @@ impl PlanExecutor {
         let mut served = self.walk(cx, plan, ask, doubt).await?;
         let inner_log = std::mem::take(&mut served.value.attempts);
         let limits = served.value.meta.rate_limits;
-        served.settle(cx, &served.value.usage.clone(), limits.as_ref());
+        served.settle(&served.value.usage.clone(), limits.as_ref());
         let doubt = served.doubt.take();
         let mut response = served.report(self, cx, inner_log);
         response.value.attempts = response.attempts;
@@ -196,7 +196,8 @@ impl PlanExecutor {
     /// Runs the plan for any kind of attempt: `attempt` is called for one candidate after another, with the
     /// context of that attempt, and must ask that candidate for its model
     /// ([`PlannedCandidate::model`]). An attempt ends at its commit point: once it has returned `Ok`, nobody
-    /// else is asked.
+    /// else is asked. `used` says what an answer used and what its headers said of limits, for the metrics; where nothing
+    /// is known, `(Usage::default(), None)`.
     ///
     /// # Errors
     /// As [`chat`](Self::chat).
@@ -208,6 +209,7 @@ impl PlanExecutor {
         cx: &CallContext,
         plan: &'p RoutingDecision,
         attempt: F,
+        used: impl Fn(&T) -> (Usage, Option<RateLimitSnapshot>) + Send,
     ) -> Result<Served<'p, T>>
     where
         T: Send,
@@ -215,7 +217,8 @@ impl PlanExecutor {
         Fut: Future<Output = Result<T>> + Send,
     {
         let mut served = self.walk(cx, plan, attempt, |_: &T| None).await?;
-        served.settle(cx, &Usage::default(), None);
+        let (usage, limits) = used(&served.value);
+        served.settle(&usage, limits.as_ref());
         Ok(served.report(self, cx, Vec::new()))
     }
 
@@ -244,7 +247,9 @@ impl PlanExecutor {
                 continue;
             }
             if let Err(expired) = cx.check_deadline() {
-                return doubtful.ok_or_else(|| log.stopped(expired));
+                return doubtful
+                    .map(|served| served.after(&log))
+                    .ok_or_else(|| log.stopped(expired));
             }
             if let Availability::Unavailable { reason, until } = planned.availability() {
                 let left = until.map(|until| until.saturating_duration_since(clock.now()));
@@ -296,7 +301,9 @@ impl PlanExecutor {
             let next = self.next(&error, planned);
             log.fail(planned, &error, elapsed);
             if next == Next::Stop {
-                return doubtful.ok_or_else(|| log.stopped(error));
+                return doubtful
+                    .map(|served| served.after(&log))
+                    .ok_or_else(|| log.stopped(error));
             }
             log::trace_failure(planned, &error, elapsed);
             self.observers
@@ -306,7 +313,9 @@ impl PlanExecutor {
             }
             log.remember(planned, error);
         }
-        doubtful.ok_or_else(|| log.nobody_left())
+        doubtful
+            .map(|served| served.after(&log))
+            .ok_or_else(|| log.nobody_left())
     }
 
     /// The verdict, narrowed by this executor's own rules.
@@ -372,6 +381,8 @@ pub struct Served<'p, T> {
     call: Option<CallInFlight>,
     /// Why it is hardly an answer.
     doubt: Option<Doubt>,
+    /// What was tried after it, in vain.
+    later: Vec<Attempt>,
 }
 
 impl<'p, T> Served<'p, T> {
@@ -392,6 +403,7 @@ impl<'p, T> Served<'p, T> {
             started,
             call: Some(call),
             doubt: None,
+            later: Vec::new(),
         }
     }
 
@@ -400,16 +412,30 @@ impl<'p, T> Served<'p, T> {
         self
     }
 
+    /// Others were asked after it, and had nothing better.
+    fn after(mut self, log: &AttemptLog<'_>) -> Self {
+        // there its own attempt stands as a failure
+        self.later = log
+            .attempts()
+            .iter()
+            .skip(self.attempts.len() + 1)
+            .cloned()
+            .collect();
+        self
+    }
+
     /// The answer has ended: it was whole when the attempt returned.
-    fn settle(&mut self, cx: &CallContext, usage: &Usage, limits: Option<&RateLimitSnapshot>) {
+    fn settle(&mut self, usage: &Usage, limits: Option<&RateLimitSnapshot>) {
         if let Some(call) = self.call.take() {
-            call.succeeded(self.started + self.elapsed, cx.clock().now(), usage, limits);
+            let ended = self.started + self.elapsed;
+            call.succeeded(ended, ended, usage, limits);
         }
     }
 
     /// Puts its own attempt into the log, and tells the observers.
     fn report(mut self, executor: &PlanExecutor, cx: &CallContext, inner_log: Vec<Attempt>) -> Self {
         log::add_served(&mut self.attempts, self.candidate, self.elapsed, inner_log);
+        self.attempts.append(&mut self.later);
         let (candidate, elapsed) = (self.candidate, self.elapsed);
         executor
             .observers

@@ -72,6 +72,17 @@ impl<'a> Selection<'a> {
     }
 }
 
+impl Selection<'_> {
+    /// For selectors that do not go by scores: whoever a soft constraint has found wanting goes to the end, in its order.
+    fn penalised_last(&self, order: &mut [usize]) {
+        order.sort_by_key(|place| {
+            self.contenders
+                .get(*place)
+                .is_some_and(|contender| contender.penalised)
+        });
+    }
+}
+
 /// One eligible candidate.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -87,6 +98,8 @@ pub struct Contender<'a> {
     /// Could it be called at the moment of the decision? One that could not is asked again at its turn, and skipped if
     /// it must be: it belongs into the plan, but not at a place where it takes another's turn.
     pub available: bool,
+    /// Has a soft constraint found it wanting? Selectors that do not go by scores ask it after all others.
+    pub penalised: bool,
 }
 
 impl<'a> Contender<'a> {
@@ -98,7 +111,15 @@ impl<'a> Contender<'a> {
             score,
             metrics: CandidateMetrics::UNKNOWN,
             available: true,
+            penalised: false,
         }
+    }
+
+    /// Whether a soft constraint has found it wanting; unless it is said, none has.
+    #[must_use]
+    pub fn with_penalised(mut self, penalised: bool) -> Self {
+        self.penalised = penalised;
+        self
     }
 
     /// Whether it could be called now; unless it is said, it could.

@@ -1,10 +1,11 @@
 //! What a decision was made by: figures and facts, no content.
 
+use super::record::AvailabilityRecord;
 use crate::candidate::Candidate;
 use crate::engine::Asked;
 use crate::metrics::CandidateMetrics;
 use crate::needs::Needs;
-use llm_core::{Capabilities, DriverId, Error, ModelId, ModelLimits, Price, QuotaView, ResolvedModel};
+use llm_core::{Capabilities, DriverId, Error, ModelId, ModelLimits, Price, ResolvedModel};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -41,6 +42,12 @@ pub struct CandidateInputs {
     pub driver: DriverId,
     /// The model that would serve and what was known of it; absent: its stack takes no such model.
     pub model: Option<ModelFacts>,
+    /// Does it serve the model that the request names? Absent: the request names none.
+    #[serde(default)]
+    pub serves_named: Option<bool>,
+    /// Could it be called at that moment?
+    #[serde(default)]
+    pub availability: Option<AvailabilityRecord>,
     /// What its own calls had shown.
     pub metrics: CandidateMetrics,
     /// What a ledger knew of its quota; absent: there was none.
@@ -102,10 +109,16 @@ impl DecisionInputs {
 impl CandidateInputs {
     pub(crate) fn of(
         candidate: &Candidate,
+        asked: &Asked<'_>,
         resolved: Result<&ResolvedModel, &Error>,
         metrics: CandidateMetrics,
-        quota: Option<&dyn QuotaView>,
+        availability: Option<AvailabilityRecord>,
     ) -> Self {
+        let quota = asked.quota;
+        let serves = |named: &ModelId| match resolved {
+            Ok(resolved) => candidate.serves(named, resolved),
+            Err(_) => candidate.model() == Some(named),
+        };
         let id = candidate.shared_id();
         CandidateInputs {
             id: id.clone(),
@@ -120,6 +133,8 @@ impl CandidateInputs {
                 limits: resolved.limits,
                 price: resolved.price.clone(),
             }),
+            serves_named: asked.request.model.as_ref().map(serves),
+            availability,
             metrics,
             quota: quota.map(|quota| QuotaFacts {
                 exhausted: quota.exhausted(id),

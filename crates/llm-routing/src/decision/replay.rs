@@ -12,12 +12,13 @@ use llm_core::{
 };
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 impl DecisionInputs {
     /// What another policy would have decided on the same request, candidates and figures. Nobody is called.
     ///
-    /// Candidates are judged by what was recorded of them: the model that the request was resolved to, not what their
-    /// stacks would say today. Whether they were available is not asked again: it rejects nobody.
+    /// Candidates are judged by what was recorded of them: the model that the request was resolved to and whether they were
+    /// available, not what their stacks would say today.
     ///
     /// With the policy and the seed of the record it is the same decision, but for a
     /// [`RoundRobin`](crate::RoundRobin), whose round has its own state.
@@ -31,7 +32,12 @@ impl DecisionInputs {
         clock: &Arc<dyn Clock>,
         seed: u64,
     ) -> Result<DecisionRecord> {
-        let candidates: Vec<_> = self.candidates.iter().map(Recorded::candidate).collect();
+        let now = clock.now();
+        let candidates: Vec<_> = self
+            .candidates
+            .iter()
+            .map(|inputs| Recorded::candidate(inputs, self.model.as_ref(), now))
+            .collect();
         let request = ChatRequest::new([]).with_model(self.model.clone());
         let figures: HashMap<&str, _> = self
             .candidates
@@ -44,7 +50,7 @@ impl DecisionInputs {
             needs: &self.needs,
             prefers_quality: self.prefers_quality,
             quota: quota.as_ref().map(|quota| quota as &dyn QuotaView),
-            now: clock.now(),
+            now,
             wall: self.wall(),
             seed,
         };
@@ -59,14 +65,28 @@ impl DecisionInputs {
 struct Recorded {
     info: DriverInfo,
     model: Option<ModelFacts>,
+    /// The named model, where it was found that the candidate does not serve it.
+    refused: Option<ModelId>,
+    availability: Availability,
 }
 
 impl Recorded {
-    fn candidate(inputs: &CandidateInputs) -> Candidate {
+    fn candidate(inputs: &CandidateInputs, named: Option<&ModelId>, now: Instant) -> Candidate {
         let vendor = VendorId::from_static("recorded");
+        let refused = named.filter(|named| {
+            inputs.serves_named == Some(false) && inputs.own_model.as_ref().is_some_and(|own| own != *named)
+        });
+        let availability = inputs.availability.and_then(|record| {
+            let until = record
+                .available_in_ms
+                .map(|left| now + Duration::from_millis(left));
+            Some(Availability::unavailable(record.reason?, until))
+        });
         let stack = Arc::new(Recorded {
             info: DriverInfo::new(inputs.driver.clone(), vendor, "a recorded stack"),
             model: inputs.model.clone(),
+            refused: refused.cloned(),
+            availability: availability.unwrap_or(Availability::Available),
         });
         let candidate = Candidate::new(inputs.id.clone(), stack)
             .with_model(inputs.own_model.clone())
@@ -89,7 +109,8 @@ impl ChatDriver for Recorded {
     }
 
     fn resolve(&self, model: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
-        let Some(facts) = &self.model else {
+        let refused = model.is_some() && model == self.refused.as_ref();
+        let Some(facts) = self.model.as_ref().filter(|_| !refused) else {
             return Err(Error::new(
                 ErrorKind::UnknownModel,
                 "its stack took no such model",
@@ -105,7 +126,7 @@ impl ChatDriver for Recorded {
     }
 
     fn availability(&self, _: &ModelId) -> Availability {
-        Availability::Available
+        self.availability
     }
 
     async fn health(&self, cx: &CallContext) -> HealthStatus {

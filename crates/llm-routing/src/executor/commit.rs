@@ -89,10 +89,12 @@ impl Committed {
             mut attempts,
             call,
             doubt,
+            mut later,
             ..
         } = served;
         let earlier = attempts.len();
         log::add_served(&mut attempts, candidate, elapsed, rest.attempts().to_vec());
+        attempts.append(&mut later);
         let committed_at = cx.clock().now();
         let end = End {
             cx,

@@ -287,12 +287,17 @@ async fn any_kind_of_attempt_runs_by_the_same_rules() {
     let fleet = Fleet::new(vec![driver(), driver()]);
     let executor = PlanExecutor::new();
     let served = executor
-        .run(&fleet.cx(), &fleet.plan, |_cx, planned| async move {
-            match planned.id() {
-                "a" => Err(Error::new(ErrorKind::RateLimit, "full")),
-                id => Ok(id.len()),
-            }
-        })
+        .run(
+            &fleet.cx(),
+            &fleet.plan,
+            |_cx, planned| async move {
+                match planned.id() {
+                    "a" => Err(Error::new(ErrorKind::RateLimit, "full")),
+                    id => Ok(id.len()),
+                }
+            },
+            |length| (Usage::new(*length as u64, 6), None),
+        )
         .await
         .unwrap();
     assert_eq!((served.value, served.candidate.id()), (1, "b"));

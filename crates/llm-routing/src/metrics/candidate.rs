@@ -43,11 +43,12 @@ impl Measured {
 
     pub(super) fn used(&mut self, usage: &Usage, now: Instant) {
         let counts = self.window.at(now);
-        let known = [usage.input_tokens, usage.output_tokens];
-        counts.tokens = known
-            .into_iter()
-            .flatten()
-            .fold(counts.tokens, u64::saturating_add);
+        // what is known of it: the total, or the one side that was reported
+        let known = usage
+            .total_tokens()
+            .or(usage.input_tokens)
+            .or(usage.output_tokens);
+        counts.tokens = counts.tokens.saturating_add(known.unwrap_or(0));
         if let (Some(input), Some(cached)) = (usage.input_tokens, usage.cached_input_tokens) {
             counts.input = counts.input.saturating_add(input);
             counts.cached = counts.cached.saturating_add(cached.min(input));

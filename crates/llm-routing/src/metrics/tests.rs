@@ -158,3 +158,12 @@ fn clones_share_and_ids_do_not() {
         "a forgotten call does not count down the new one"
     );
 }
+
+#[test]
+fn a_total_that_nobody_divided_counts() {
+    let (metrics, now) = (Metrics::new(), start());
+    let mut usage = Usage::default();
+    usage.undivided_tokens = Some(50);
+    metrics.begin("a", now).succeeded(now, now, &usage, None);
+    assert_eq!(metrics.of("a", now).tokens, 50);
+}

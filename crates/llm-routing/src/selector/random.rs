@@ -3,7 +3,8 @@
 use super::draw::Draws;
 use super::{Selection, Selector};
 
-/// Every order is as likely as any other, whatever the scores. The engine's seed says which it is.
+/// Every order is as likely as any other, whatever the scores; but whoever a soft constraint has found wanting comes after
+/// all others. The engine's seed says which order it is.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(
     clippy::exhaustive_structs,
@@ -19,6 +20,7 @@ impl Selector for Random {
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
         let mut order: Vec<usize> = (0..selection.contenders.len()).collect();
         Draws::from(selection.seed).shuffle(&mut order);
+        selection.penalised_last(&mut order);
         order
     }
 }

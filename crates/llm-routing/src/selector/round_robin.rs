@@ -17,20 +17,13 @@ const TURN: u64 = 720_720 << 20;
 ///
 /// Each candidate's place in the round is its own, so members that come, go or are rejected for one request do not shift the
 /// others; one that comes back makes up for one missed turn at most. Clones share the round, and one step of it is atomic, however many
-/// callers decide at once. The turn of one that is not available now passes unused, and it comes after all that are; when
-/// it is back, it has its place in the round again.
+/// callers decide at once. The turn of one that is not available now, or that a soft constraint has found wanting, passes
+/// unused, and it comes after all others; when it is back, it has its place in the round again.
 #[derive(Debug, Clone, Default)]
 pub struct RoundRobin {
     weights: BTreeMap<String, u32>,
-    round: Arc<Mutex<Round>>,
-}
-
-/// How far everybody has come: who has come least far is next.
-#[derive(Debug, Default)]
-struct Round {
-    way: HashMap<Arc<str>, u128>,
-    /// Where the last one stood when its turn came.
-    now: u128,
+    /// How far everybody has come: who has come least far is next.
+    way: Arc<Mutex<HashMap<Arc<str>, u128>>>,
 }
 
 impl RoundRobin {
@@ -71,18 +64,28 @@ impl Selector for RoundRobin {
     }
 
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
-        let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
-        let Round { way, now } = &mut *round;
+        let mut way = self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        // where the last one of these stood when its turn came; members of other selections may be anywhere
+        let last_turn = |contender: &super::Contender<'_>| {
+            let id = contender.candidate.shared_id();
+            way.get(id)?.checked_sub(self.stride(id)?)
+        };
+        let now = selection
+            .contenders
+            .iter()
+            .filter_map(last_turn)
+            .max()
+            .unwrap_or(0);
         let mut turns = Vec::with_capacity(selection.contenders.len());
         let mut waiting = Vec::new();
         for (place, contender) in selection.contenders.iter().enumerate() {
             let id = contender.candidate.shared_id();
             if let Some(stride) = self.stride(id) {
-                let come = way.entry(id.clone()).or_insert(*now);
+                let come = way.entry(id.clone()).or_insert(now);
                 // at most one missed turn is made up for
                 *come = (*come).max(now.saturating_sub(stride));
                 let turn = (*come, place, stride);
-                if contender.available {
+                if contender.available && !contender.penalised {
                     turns.push(turn);
                 } else {
                     waiting.push(turn);
@@ -92,7 +95,6 @@ impl Selector for RoundRobin {
         // who was listed first is first among equals
         turns.sort_unstable();
         if let Some(&(come, place, stride)) = turns.first() {
-            *now = (*now).max(come);
             let mut moved = vec![(place, come + stride)];
             // turns that would have come before this one, had they been there
             let passed = waiting.iter().filter(|turn| (turn.0, turn.1) < (come, place));
@@ -244,5 +246,18 @@ mod tests {
             }
         });
         assert_eq!(counts.into_inner().unwrap(), [640; 3]);
+    }
+
+    #[test]
+    fn those_of_one_selection_are_not_driven_on_by_another() {
+        let all = candidates(3);
+        let (a, bc): (Vec<_>, Vec<_>) = (all.iter().take(1).collect(), all.iter().skip(1).collect());
+        let robin = RoundRobin::new();
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        for _ in 0..100 {
+            firsts(&robin, &a, 1);
+            *counts.entry(firsts(&robin, &bc, 1)).or_insert(0) += 1;
+        }
+        assert_eq!((counts["c1"], counts["c2"]), (50, 50), "{counts:?}");
     }
 }

@@ -7,7 +7,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Draws the order by weight: a candidate with weight 3 comes first three times as often as one with weight 1, and the
-/// rest of the order is drawn alike. **Weight 0 means never**: such a candidate is left out of the plan.
+/// rest of the order is drawn alike. **Weight 0 means never**: such a candidate is left out of the plan. Whoever a soft
+/// constraint has found wanting comes after all others.
 ///
 /// A candidate's weight stands under its id; one that is not listed has its score where the scores are used as
 /// weights ([`by_score`](Self::by_score)), else 1.
@@ -79,7 +80,9 @@ impl Selector for WeightedRandom {
             }
         }
         times.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal));
-        times.into_iter().map(|(_, place)| place).collect()
+        let mut order: Vec<_> = times.into_iter().map(|(_, place)| place).collect();
+        selection.penalised_last(&mut order);
+        order
     }
 }
 

@@ -1,8 +1,8 @@
 //! A recorded decision is made again: by the same policy to the same end, by another one to another.
 
-use crate::fleet::{Script, Time, cast};
+use crate::fleet::{Closed, Script, Time, cast};
 use llm_core::price::Rates;
-use llm_core::{CallContext, ChatRequest, Clock, Price, QuotaView, Usage};
+use llm_core::{CallContext, ChatRequest, Clock, ModelId, Price, QuotaView, UnavailableReason, Usage};
 use llm_routing::{CallMode, Candidate, DecisionRecord, Metrics, RoutingEngine, RoutingPolicy, Strategy};
 use proptest::prelude::*;
 use serde_json::json;
@@ -23,7 +23,16 @@ impl QuotaView for Ledger {
 
 /// Candidates with prices and windows of all sorts, and figures of all sorts.
 fn fleet(time: &Arc<Time>, prices: &[Option<u64>], latencies: &[u64]) -> (Vec<Candidate>, Metrics) {
-    let scripts: Vec<_> = prices.iter().map(|_| Script::serving(Some(8_000))).collect();
+    let script = |(place, _): (usize, _)| Script {
+        model: (place % 3 == 1).then(|| ModelId::new("own").unwrap()),
+        closed: (place % 4 == 2).then_some(Closed {
+            reason: UnavailableReason::RateLimit,
+            from: 0,
+            until: Some(9_000),
+        }),
+        ..Script::serving(Some(8_000))
+    };
+    let scripts: Vec<_> = prices.iter().enumerate().map(script).collect();
     let metrics = Metrics::new();
     let candidates = cast(&scripts, time, &Arc::default())
         .into_iter()
@@ -66,6 +75,7 @@ proptest! {
         latencies in prop::collection::vec(1..60_000u64, 0..7),
         strategy in prop::sample::select(strategies()),
         long in any::<bool>(),
+        named in prop::option::of(prop::sample::select(vec!["own", "other"])),
         seed in any::<u64>(),
     ) {
         let time = Time::new();
@@ -77,7 +87,8 @@ proptest! {
             .with_recorded_inputs(true);
         let text = if long { "word ".repeat(9_000) } else { "hi".into() };
         let cx = CallContext::new(time.clone());
-        let record = match engine.decide(&cx, &ChatRequest::user(text), &candidates, CallMode::Plain) {
+        let request = ChatRequest::user(text).with_model(named.map(|named| ModelId::new(named).unwrap()));
+        let record = match engine.decide(&cx, &request, &candidates, CallMode::Plain) {
             Ok(decision) => decision.record().clone(),
             Err(error) => llm_routing::Evaluations::of(&error).unwrap().record().clone(),
         };

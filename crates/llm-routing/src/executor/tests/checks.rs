@@ -39,6 +39,11 @@ async fn a_paid_answer_never_becomes_an_error() {
     )
     .await;
     assert_eq!(response.text(), "a");
+    assert_eq!(
+        log(&response.attempts),
+        ["a served", "b server"],
+        "who was asked after it, too"
+    );
     assert!(
         response.warnings[0].message.contains("it is short"),
         "{:?}",
