@@ -183,8 +183,13 @@ impl Said {
         if status == Some(413) {
             return base;
         }
+        // what the caller asked for is the rule of a 400, and its message may repeat any of it
+        let sure = |kind: &ErrorKind| {
+            let quota = (base, *kind) == (ErrorKind::InvalidRequest, ErrorKind::QuotaExhausted);
+            !quota || words::begins_with_quota(&self.message)
+        };
         self.names()
-            .chain(words::kind_of_message(&self.message))
+            .chain(words::kind_of_message(&self.message).filter(sure))
             .find(|kind| may_refine(base, *kind))
             .unwrap_or(base)
     }

@@ -17,6 +17,7 @@ mod bag;
 mod body;
 mod call_ids;
 mod codec;
+mod cut_off;
 mod decode_options;
 mod failure;
 mod fault;

@@ -26,7 +26,7 @@ fn shared_suite_passes_as_far_as_it_is_supported() {
 }
 
 #[test]
-fn what_the_first_issue_names_passes_without_leaving_anything_out() {
+fn answers_and_failures_of_chat_completions_pass_without_leaving_anything_out() {
     must_pass("cases", &["--kind", "sse-framing,delta-tools,delta-content"]);
     must_pass(
         "cases",

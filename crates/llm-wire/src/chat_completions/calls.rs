@@ -9,14 +9,19 @@ use crate::call_ids::generated_id;
 use crate::json_text::is_whole;
 use crate::tool_names::ToolNames;
 use llm_core::{BlockKind, ChatEvent, Delta};
+use std::collections::HashSet;
 
 /// The place of the one call of the older `function_call` field, which has none: behind every place that there is.
 pub(crate) const LEGACY_INDEX: u64 = 1 << 32;
+
+/// The most calls of one answer; vendors allow 128 tools. Finding the call of a fragment looks at each of them.
+pub(crate) const MOST_CALLS: usize = 1024;
 
 /// All calls of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     calls: Vec<Call>,
+    ids: HashSet<String>,
     /// Tools that were sent under another name.
     names: ToolNames,
 }
@@ -33,6 +38,21 @@ struct Call {
     /// Was its `BlockStart` sent? It waits for id and name.
     shown: bool,
 }
+
+/// How the answer of the calls ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By itself: a call without arguments has none.
+    Whole,
+    /// By something that cuts off: a call without arguments lacks them.
+    CutOff,
+    /// Not at all, the stream broke: no call is complete.
+    Broken,
+}
+
+/// There are more calls than an answer may have.
+#[derive(Debug)]
+pub(crate) struct TooMany;
 
 /// One fragment, without what is empty or null.
 #[derive(Debug, Default)]
@@ -86,8 +106,8 @@ impl Calls {
     /// None yet, to tools some of which were sent under another name.
     pub(crate) fn of_tools(names: ToolNames) -> Self {
         Calls {
-            calls: Vec::new(),
             names,
+            ..Calls::default()
         }
     }
 
@@ -96,9 +116,15 @@ impl Calls {
     }
 
     /// Takes a fragment that says something. `next_block` counts the answer's blocks.
-    pub(crate) fn push(&mut self, fragment: Fragment<'_>, next_block: &mut u32, out: &mut Vec<ChatEvent>) {
+    pub(crate) fn push(
+        &mut self,
+        fragment: Fragment<'_>,
+        next_block: &mut u32,
+        out: &mut Vec<ChatEvent>,
+    ) -> Result<(), TooMany> {
         let at = match self.call_of(&fragment) {
             Some(at) => at,
+            None if self.calls.len() == MOST_CALLS => return Err(TooMany),
             None => {
                 self.calls.push(Call {
                     block: *next_block,
@@ -112,16 +138,12 @@ impl Calls {
                 self.calls.len() - 1
             }
         };
-        let taken = fragment.id.is_some_and(|id| {
-            self.calls
-                .iter()
-                .enumerate()
-                .any(|(other, call)| other != at && call.id == id)
-        });
         let Some(call) = self.calls.get_mut(at) else {
-            return;
+            return Ok(());
         };
-        if let Some(id) = fragment.id.filter(|_| call.id.is_empty() && !taken) {
+        if let Some(id) = fragment.id.filter(|_| call.id.is_empty())
+            && self.ids.insert(id.to_owned())
+        {
             call.id.push_str(id);
         }
         if let Some(name) = fragment.name.filter(|name| call.name != *name) {
@@ -149,29 +171,31 @@ impl Calls {
                 delta,
             });
         }
+        Ok(())
     }
 
-    /// The answer is over. `seed` tells generated ids of different answers apart; `cut` marks every call as
-    /// incomplete. Gives back whether there is a call to run.
-    pub(crate) fn finish(&mut self, seed: &str, cut: bool, out: &mut Vec<ChatEvent>) -> bool {
+    /// The answer is over. `seed` tells generated ids of different answers apart. Gives back whether there is a call
+    /// to run.
+    pub(crate) fn finish(&mut self, seed: &str, end: End, out: &mut Vec<ChatEvent>) -> bool {
         let mut runnable = false;
         let mut generated = 0;
-        for at in 0..self.calls.len() {
-            if self.calls[at].id.is_empty() {
-                let id = loop {
-                    let id = generated_id(seed, generated);
-                    generated += 1;
-                    if self.calls.iter().all(|call| call.id != id) {
-                        break id;
-                    }
-                };
-                self.calls[at].id = id;
+        for call in &mut self.calls {
+            while call.id.is_empty() {
+                let id = generated_id(seed, generated);
+                generated += 1;
+                if self.ids.insert(id.clone()) {
+                    call.id = id;
+                }
             }
-            let call = &mut self.calls[at];
             if !call.shown {
                 call.show(&self.names, out);
             }
-            let complete = !cut && !call.name.is_empty() && is_whole(&call.arguments);
+            let arrived = match end {
+                End::Whole => true,
+                End::CutOff => !call.arguments.trim().is_empty(),
+                End::Broken => false,
+            };
+            let complete = arrived && !call.name.is_empty() && is_whole(&call.arguments);
             runnable |= complete;
             out.push(ChatEvent::BlockEnd {
                 index: call.block,
@@ -249,7 +273,7 @@ mod tests {
         let fragment = Fragment::of(&wire);
         let mut out = Vec::new();
         if !fragment.says_nothing() {
-            Calls::default().push(fragment, &mut 0, &mut out);
+            Calls::default().push(fragment, &mut 0, &mut out).unwrap();
         }
         out
     }

@@ -5,10 +5,11 @@ mod chunk;
 mod thoughts;
 mod usage;
 
-use super::calls::Calls;
+use super::calls::{Calls, End};
 use super::decode_error::decode_error;
 use super::dialect::{Dialect, Prefill};
 use super::types::AnswerDocument;
+use crate::cut_off::is_cut_off;
 pub use crate::decode_options::DecodeOptions;
 use crate::lenient;
 use crate::think::{Split, ThinkSplitter};
@@ -174,9 +175,15 @@ impl StreamDecoder {
         self.state.over = true;
         self.end_text(out);
         self.end_reasoning(out);
-        let runnable = self.state.calls.finish(&self.seed(), false, out);
         let raw = self.state.finish.take();
-        let kind = self.finish_kind(raw.as_deref(), runnable);
+        let stated = raw.as_deref().map_or(FinishKind::Stop, kind_of_word);
+        let end = if is_cut_off(stated) {
+            End::CutOff
+        } else {
+            End::Whole
+        };
+        let runnable = self.state.calls.finish(&self.seed(), end, out);
+        let kind = self.finish_kind(stated, runnable);
         out.push(ChatEvent::Finish {
             reason: FinishReason::new(kind, raw),
             usage: self.state.usage,
@@ -197,7 +204,7 @@ impl StreamDecoder {
             });
         }
         let seed = self.seed();
-        self.state.calls.finish(&seed, true, out);
+        self.state.calls.finish(&seed, End::Broken, out);
     }
 
     /// Did any choice come? An answer without one is no answer.
@@ -366,8 +373,7 @@ impl StreamDecoder {
         format!("{id:?} {request_id:?} {created:?}")
     }
 
-    fn finish_kind(&self, raw: Option<&str>, runnable: bool) -> FinishKind {
-        let stated = raw.map_or(FinishKind::Stop, kind_of_word);
+    fn finish_kind(&self, stated: FinishKind, runnable: bool) -> FinishKind {
         match stated {
             FinishKind::Stop if runnable => FinishKind::ToolCalls,
             FinishKind::Stop if self.state.refused => FinishKind::Refusal,

@@ -80,6 +80,37 @@ pub(crate) struct WireMessage<'a> {
     pub(crate) annotations: Rare<Value>,
 }
 
+impl WireMessage<'_> {
+    /// Is there nothing in it? An empty list or text counts as nothing.
+    pub(crate) fn says_nothing(&self) -> bool {
+        let WireMessage {
+            content,
+            refusal,
+            reasoning_content,
+            reasoning,
+            reasoning_details,
+            tool_calls,
+            function_call,
+            audio,
+            annotations,
+        } = self;
+        let silent = |content: &Content<'_, WirePart<'_>>| match content {
+            Content::Absent => true,
+            Content::Text(text) => text.is_empty(),
+            Content::Parts(parts) => parts.is_empty(),
+        };
+        silent(content)
+            && refusal.0.as_ref().is_none_or(|refusal| refusal.is_empty())
+            && silent(reasoning_content)
+            && silent(reasoning)
+            && reasoning_details.as_ref().is_none_or(Vec::is_empty)
+            && tool_calls.as_ref().is_none_or(Vec::is_empty)
+            && function_call.is_none()
+            && audio.is_none()
+            && annotations.is_none()
+    }
+}
+
 /// A refusal; some compatible hosts write `false` for none.
 #[derive(Debug, Default)]
 pub(crate) struct Refusal<'a>(pub(crate) Option<Text<'a>>);

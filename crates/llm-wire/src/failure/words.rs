@@ -4,6 +4,7 @@
 //! llama.cpp, TGI, LM Studio) and of gateways from their error texts.
 
 use llm_core::ErrorKind;
+use std::borrow::Cow;
 
 /// The exact names of the vendors and of the gateways in front of them.
 pub(super) fn kind_of_name(name: &str) -> Option<ErrorKind> {
@@ -89,7 +90,7 @@ pub(super) fn kind_of_name(name: &str) -> Option<ErrorKind> {
     })
 }
 
-/// Wordings that mean one thing wherever they stand.
+/// Wordings that mean one thing wherever they stand outside of quotes.
 pub(super) fn kind_of_message(message: &str) -> Option<ErrorKind> {
     const CONTEXT: &[&str] = &[
         "maximum context length",
@@ -144,7 +145,7 @@ pub(super) fn kind_of_message(message: &str) -> Option<ErrorKind> {
         "prompt was flagged",
         "request was flagged",
     ];
-    let text = message.to_lowercase();
+    let text = without_quoted(message).to_lowercase();
     [
         (CONTEXT, ErrorKind::ContextLength),
         (QUOTA, ErrorKind::QuotaExhausted),
@@ -176,9 +177,64 @@ pub(super) fn kind_of_any_word(codes: &[String], message: &str) -> ErrorKind {
         (&["overload"], ErrorKind::Overloaded),
         (&["timeout", "timed out"], ErrorKind::Timeout),
     ];
-    let text = format!("{} {message}", codes.join(" ")).to_lowercase();
+    let text = format!("{} {}", codes.join(" "), without_quoted(message)).to_lowercase();
     PARTS
         .iter()
         .find(|(parts, _)| parts.iter().any(|part| text.contains(part)))
         .map_or(ErrorKind::Server, |(_, kind)| *kind)
+}
+
+/// Does a message open with the words of the one vendor that says with a 400 that nothing is left to pay with, or that the
+/// customer's own spend limit is reached (wire notes, `anthropic.md`, state of 2026-11-29)?
+pub(super) fn begins_with_quota(message: &str) -> bool {
+    let text = message.trim_start().to_lowercase();
+    [
+        "your credit balance is too low",
+        "you have reached your specified",
+    ]
+    .iter()
+    .any(|opening| text.starts_with(opening))
+}
+
+/// A message without what stands in quotes: that is often what the caller wrote, which must not say what went wrong.
+///
+/// Quotes are `'` and `"` from the first to the last, because a caller's text may hold them, too, and pairs of
+/// backquotes around more than the name of a parameter. A quote inside a word is an apostrophe.
+fn without_quoted(message: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(message);
+    for quote in ['"', '\''] {
+        let Some(start) = quote_at(&text, quote, text.match_indices(quote)) else {
+            continue;
+        };
+        let end = quote_at(&text, quote, text.rmatch_indices(quote)).unwrap_or(start);
+        if end > start {
+            text = Cow::Owned(format!("{}{}", &text[..=start], &text[end..]));
+        }
+    }
+    if !text.contains('`') {
+        return text;
+    }
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let pieces = text.split('`').enumerate();
+    let kept = pieces.map(|(at, piece)| {
+        if at % 2 == 0 || piece.bytes().all(in_name) {
+            piece
+        } else {
+            ""
+        }
+    });
+    Cow::Owned(kept.collect::<Vec<_>>().join("`"))
+}
+
+/// Where the first of these marks is that does not stand inside a word.
+fn quote_at<'a>(text: &str, quote: char, marks: impl Iterator<Item = (usize, &'a str)>) -> Option<usize> {
+    let in_word = |side: Option<char>| side.is_some_and(char::is_alphanumeric);
+    let mut marks = marks.map(|(at, _)| at);
+    marks.find(|at| {
+        let (before, after) = (
+            text[..*at].chars().next_back(),
+            text[at + quote.len_utf8()..].chars().next(),
+        );
+        !(in_word(before) && in_word(after))
+    })
 }

@@ -7,6 +7,7 @@ mod event;
 use super::decode_error::decode_error;
 use super::dialect::Dialect;
 use super::types::{EventDocument, Message};
+use crate::cut_off::is_cut_off;
 use crate::decode_options::DecodeOptions;
 use crate::lenient::{self, Presence};
 use blocks::Blocks;
@@ -165,7 +166,8 @@ impl StreamDecoder {
         self.state.over = true;
         let raw = self.state.stop.take();
         let stated = raw.as_deref().map_or(FinishKind::Stop, kind_of_word);
-        self.blocks(out).finish(stated == FinishKind::Length);
+        let cut = self.state.intervened || is_cut_off(stated);
+        self.blocks(out).finish(cut);
         let kind = self.finish_kind(stated);
         out.push(ChatEvent::Finish {
             reason: FinishReason::new(kind, raw),

@@ -60,5 +60,5 @@ fn says_failure(response: &Response<'_>) -> bool {
     let alone = response.output.is_none()
         && response.status.is_none()
         && (is_there(&response.message) || is_there(&response.detail));
-    is_there(&response.error) || response.status.as_deref() == Some("failed") || alone
+    response.failed() || alone
 }

@@ -56,6 +56,14 @@ pub(crate) struct Response<'a> {
     pub(crate) detail: Option<Presence>,
 }
 
+impl Response<'_> {
+    /// Does it say that the vendor failed?
+    pub(crate) fn failed(&self) -> bool {
+        let error = self.error.as_ref().is_some_and(|error| error.0);
+        error || self.status.as_deref() == Some("failed")
+    }
+}
+
 pub(crate) struct ResponseDocument;
 
 impl Document for ResponseDocument {

@@ -127,10 +127,27 @@ fn words_that_only_look_like_others_change_nothing() {
         "Too many tokens, please wait before trying again.",
         "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
         "unknown field `balance`",
+        "Invalid value for 'user': 'my credit balance is low'.",
+        "Invalid value: 'it's over: x' credit balance too low 'y'",
+        "Invalid value: \"exceeds the context window\".",
+        "Invalid value `against the content policy` of `metadata`",
+        "No such user: we have more credits, not enough credits",
     ] {
         let body = openai(message, Some("invalid_request_error"), None);
         assert_eq!(kind(Some(400), body), ErrorKind::InvalidRequest, "{message}");
     }
+    let echoed = openai("bad value 'invalid api key, insufficient quota'", None, None);
+    assert_eq!(kind(None, echoed), ErrorKind::Server);
+    let unpaid = "Your credit balance is too low to access the API.";
+    assert_eq!(
+        kind(Some(400), openai(unpaid, None, None)),
+        ErrorKind::QuotaExhausted
+    );
+    let model = "The model's `max_model_len` isn't enough: prompt is too long for 'x'";
+    assert_eq!(
+        kind(Some(400), openai(model, None, None)),
+        ErrorKind::ContextLength
+    );
     let per_minute = openai("Quota exceeded for requests per minute", None, None);
     assert_eq!(kind(Some(429), per_minute), ErrorKind::RateLimit);
 }

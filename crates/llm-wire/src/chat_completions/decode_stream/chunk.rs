@@ -1,12 +1,12 @@
 //! Reading one chunk, or a whole answer: which field says what.
 
-use super::super::calls::{Fragment, LEGACY_INDEX, text_of};
+use super::super::calls::{Fragment, LEGACY_INDEX, MOST_CALLS, TooMany, text_of};
 use super::super::decode_error::is_lone_error;
 use super::super::types::{Answer, Choice, WireMessage, WirePart, WireUsage};
 use super::usage::usage_of;
 use super::{Run, StreamDecoder};
 use crate::lenient::{Content, Count, Presence, Rare, Text};
-use llm_core::{ChatEvent, Error, VendorMetadata, Warning};
+use llm_core::{ChatEvent, Error, ErrorKind, VendorMetadata, Warning};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -90,8 +90,9 @@ impl StreamDecoder {
         }
         // Some hosts repeat the whole message in the last chunk: it counts only where no piece came.
         let message = match (choice.delta, choice.message) {
-            (Some(delta), _) => Some(delta),
-            (None, message) => message
+            (Some(delta), None) => Some(delta),
+            (Some(delta), Some(_)) if !delta.says_nothing() => Some(delta),
+            (_, message) => message
                 .filter(|_| self.state.whole || self.state.next_block == 0)
                 .map(|message| *message),
         };
@@ -217,7 +218,10 @@ impl StreamDecoder {
         self.end_thought(out);
         self.close_run(out);
         let before = out.len();
-        self.state.calls.push(fragment, &mut self.state.next_block, out);
+        if let Err(TooMany) = self.state.calls.push(fragment, &mut self.state.next_block, out) {
+            let message = format!("the answer holds more than {MOST_CALLS} calls");
+            self.state.failure = Some(Error::new(ErrorKind::Protocol, message));
+        }
         self.state.content_seen |= out[before..].iter().any(ChatEvent::is_content);
     }
 

@@ -234,3 +234,87 @@ fn a_repeated_beginning_is_cut_off_where_it_is_repeated() {
     let short = [json!({"delta": {"content": "Once"}, "finish_reason": "length"})];
     assert_eq!(streamed(&Dialect::mistral(), options(), &short).text(), "Once");
 }
+
+fn call(arguments: &str) -> Value {
+    json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "wipe", "arguments": arguments}}]})
+}
+
+/// How many calls can be run, and how many are cut off: the same for a plain answer.
+fn calls(arguments: &str, reason: &str) -> (usize, usize) {
+    let openai = Dialect::openai();
+    let choices = [
+        json!({"delta": call(arguments)}),
+        json!({"delta": {}, "finish_reason": reason}),
+    ];
+    let streamed = streamed(&openai, options(true), &choices);
+    let choice = json!({"message": call(arguments), "finish_reason": reason});
+    let plain = plain(&openai, options(true), choice).unwrap();
+    assert_eq!(streamed.blocks, plain.blocks);
+    assert_eq!(streamed.incomplete_tool_calls, plain.incomplete_tool_calls);
+    (
+        streamed.tool_calls().count(),
+        streamed.incomplete_tool_calls.len(),
+    )
+}
+
+#[test]
+fn a_call_without_arguments_is_complete_only_where_nothing_cut_it_off() {
+    for reason in ["stop", "tool_calls"] {
+        assert_eq!(calls("", reason), (1, 0), "{reason}");
+    }
+    for reason in ["length", "model_length", "content_filter", "error"] {
+        assert_eq!(calls("", reason), (0, 1), "{reason}");
+        assert_eq!(calls("{\"a\":", reason), (0, 1), "{reason}");
+        assert_eq!(calls("{}", reason), (1, 0), "{reason}");
+    }
+}
+
+#[test]
+fn an_answer_may_hold_many_calls_but_not_any_number() {
+    let of = |count: usize| {
+        let calls = (0..count).map(
+            |at| json!({"index": at, "id": format!("c{at}"), "function": {"name": "f", "arguments": "{}"}}),
+        );
+        json!({"tool_calls": calls.collect::<Vec<_>>()})
+    };
+    let openai = Dialect::openai();
+    let choices = [
+        json!({"delta": of(1024)}),
+        json!({"delta": {}, "finish_reason": "tool_calls"}),
+    ];
+    let most = streamed(&openai, options(true), &choices);
+    assert_eq!(most.tool_calls().count(), 1024);
+    let (_, error) = events(&openai, options(true), &[json!({"delta": of(1025)})]);
+    assert_eq!(error.unwrap().kind(), ErrorKind::Protocol);
+    let choice = json!({"message": of(1025), "finish_reason": "tool_calls"});
+    assert_eq!(
+        plain(&openai, options(true), choice).unwrap_err().kind(),
+        ErrorKind::Protocol
+    );
+}
+
+#[test]
+fn an_empty_delta_gives_way_to_the_message_beside_it() {
+    let openai = Dialect::openai();
+    let message = json!({"role": "assistant", "content": "Hello"});
+    for empty in [
+        json!({}),
+        json!({"role": "assistant", "content": "", "tool_calls": []}),
+    ] {
+        let choices = [json!({"delta": empty, "message": message, "finish_reason": "stop"})];
+        assert_eq!(
+            streamed(&openai, options(true), &choices).text(),
+            "Hello",
+            "{empty}"
+        );
+    }
+    let choices = [
+        json!({"delta": {"content": "Hello"}}),
+        json!({"delta": {}, "message": message, "finish_reason": "stop"}),
+    ];
+    assert_eq!(
+        streamed(&openai, options(true), &choices).text(),
+        "Hello",
+        "said once"
+    );
+}

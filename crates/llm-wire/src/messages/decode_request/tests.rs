@@ -424,7 +424,7 @@ fn everything_else() {
     assert_eq!(refused(&with(json!({"speed": 1}))), "speed");
 }
 
-/// What a real client sends (lab: Claude Code).
+/// Claude Code sends this.
 #[test]
 fn a_request_of_claude_code() {
     let body = json!({

@@ -208,8 +208,7 @@ impl Writer<'_> {
     fn open(&mut self, index: u64, what: What, own: Map<String, Value>) {
         self.release(true);
         if self.blocks.open.len() == MOST_OPEN {
-            let oldest = self.blocks.open.iter().map(|open| open.number).min();
-            self.stop_open(|open| Some(open.number) == oldest);
+            self.stop_oldest();
         }
         let number = self.blocks.next;
         self.blocks.next += 1;

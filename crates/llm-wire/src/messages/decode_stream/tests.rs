@@ -1,3 +1,5 @@
+mod cut_off;
+
 use super::*;
 use llm_core::{
     Block, ChatResponse, Collector, Grammar, OpaquePart, Origin, ReasoningPart, Replay, TextPart, ToolCall,

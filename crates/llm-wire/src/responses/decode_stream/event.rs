@@ -2,6 +2,7 @@
 
 use super::super::types::{Event, Response, WireUsage};
 use super::{StreamDecoder, is_there};
+use crate::cut_off::is_cut_off;
 use crate::lenient::{Count, Text};
 use llm_core::{ChatEvent, FinishKind, Usage, VendorMetadata, Warning};
 use serde_json::Value;
@@ -16,10 +17,7 @@ pub(super) enum Outcome {
 impl StreamDecoder {
     /// Takes one event; `name` counts where the data itself has no type.
     pub(super) fn event(&mut self, name: &str, event: Event<'_>, out: &mut Vec<ChatEvent>) -> Outcome {
-        let response_failed = event
-            .response
-            .as_ref()
-            .is_some_and(|response| is_there(&response.error));
+        let response_failed = event.response.as_ref().is_some_and(Response::failed);
         if is_there(&event.error) || response_failed {
             return Outcome::Failed;
         }
@@ -88,13 +86,27 @@ impl StreamDecoder {
 
     /// A response as it ends. `kind` is that of the event; a plain answer has none, and says it in its status.
     pub(super) fn end(&mut self, kind: &str, response: Response<'_>, out: &mut Vec<ChatEvent>) {
-        // of a stream, the items came before; some hosts send them here alone
-        if self.state.items.is_empty() {
-            for (index, item) in response.output.into_iter().flatten().enumerate() {
-                match (item, u32::try_from(index)) {
-                    (Value::Object(item), Ok(index)) => self.items(out).done(Some(index), item),
-                    _ => self.items(out).warn("an item that is no object was left out"),
+        let reason = response.incomplete_details.and_then(|details| details.reason);
+        let reason = reason.filter(|reason| !reason.is_empty());
+        let status = response.status.filter(|status| !status.is_empty());
+        let stated = status.as_deref().or(kind.strip_prefix("response."));
+        let (kind, word) = match (stated, reason.as_deref()) {
+            (None | Some("incomplete"), Some(reason)) => (kind_of_reason(reason), reason.to_owned()),
+            (None | Some("completed"), _) => (FinishKind::Stop, "completed".to_owned()),
+            (Some(other), _) => (FinishKind::Other, other.to_owned()),
+        };
+        self.state.items.cut_off = is_cut_off(kind);
+        self.state.ended = Some((kind, word));
+        // of a stream, the items came before; some hosts send them, or what is in them, here alone
+        let first = self.state.items.is_empty();
+        for (index, item) in response.output.into_iter().flatten().enumerate() {
+            match (item, u32::try_from(index)) {
+                (Value::Object(item), Ok(index)) if first || self.state.items.is_open(index, &item) => {
+                    self.items(out).done(Some(index), item);
                 }
+                (Value::Object(_), Ok(_)) => {}
+                _ if first => self.items(out).warn("an item that is no object was left out"),
+                _ => {}
             }
         }
         if let Some(usage) = &response.usage {
@@ -127,15 +139,6 @@ impl StreamDecoder {
         if !bag.is_empty() {
             self.aside(ChatEvent::Metadata(bag), out);
         }
-        let reason = response.incomplete_details.and_then(|details| details.reason);
-        let reason = reason.filter(|reason| !reason.is_empty());
-        let status = response.status.filter(|status| !status.is_empty());
-        let stated = status.as_deref().or(kind.strip_prefix("response."));
-        self.state.ended = Some(match (stated, reason.as_deref()) {
-            (None | Some("incomplete"), Some(reason)) => (kind_of_reason(reason), reason.to_owned()),
-            (None | Some("completed"), _) => (FinishKind::Stop, "completed".to_owned()),
-            (Some(other), _) => (FinishKind::Other, other.to_owned()),
-        });
         self.state.done = true;
     }
 }

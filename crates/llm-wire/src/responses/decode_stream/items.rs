@@ -22,6 +22,8 @@ pub(super) struct Items {
     next: u32,
     pub(super) call_ids: HashSet<String>,
     pub(super) generated: u32,
+    /// The response was cut off: a call that it holds without arguments lacks them.
+    pub(super) cut_off: bool,
     /// Was there a call to run, and a refusal?
     pub(super) runnable: bool,
     pub(super) refused: bool,
@@ -89,6 +91,23 @@ impl Items {
     /// Did none come?
     pub(super) fn is_empty(&self) -> bool {
         self.next_index == 0
+    }
+
+    /// Is the item of this number still open, and may this be all of it?
+    pub(super) fn is_open(&self, index: u32, item: &Map<String, Value>) -> bool {
+        let kind = kind_of(item);
+        let same = |what: &What| match what {
+            What::Unknown => true,
+            What::Message(_) => kind == "message",
+            What::Reasoning(_) => kind == "reasoning",
+            What::Call(call) => {
+                let id = item.get("call_id").and_then(Value::as_str).unwrap_or_default();
+                kind == "function_call" && (call.id.is_empty() || id.is_empty() || call.id == id)
+            }
+            What::Own(_) => !matches!(kind, "message" | "reasoning" | "function_call"),
+        };
+        let mut open = self.open.iter();
+        open.any(|open| open.index == index && same(&open.what))
     }
 
     pub(super) fn take_number(&mut self) -> u32 {

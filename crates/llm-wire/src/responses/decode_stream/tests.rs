@@ -1,3 +1,4 @@
+mod endings;
 mod folded;
 
 use super::*;

@@ -59,12 +59,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Ends the item that is open longest, to make room.
+    /// Ends the item that is open longest, to make room. A call is incomplete: the rest of it would find no item.
     pub(super) fn close_first(&mut self) {
+        self.warn("more items are open at a time than are followed; the oldest was ended");
         match self.take(0) {
             What::Message(parts) => self.end_message(parts, Map::new()),
             What::Reasoning(thought) => self.end_thought(thought, Map::new()),
-            What::Call(call) => self.end_call(call, Map::new(), true),
+            What::Call(call) => self.end_call(call, Map::new(), false),
             What::Own(_) | What::Unknown => {}
         }
     }
@@ -202,7 +203,11 @@ impl Writer<'_> {
                 self.out.push(ChatEvent::BlockDelta { index, delta });
             }
         }
-        let cut = item.get("status").is_some_and(|status| status == "incomplete");
+        let cut = match item.get("status").and_then(Value::as_str) {
+            Some("completed") => false,
+            Some("incomplete") => true,
+            _ => self.items.cut_off && call.arguments.trim().is_empty(),
+        };
         if call.folded
             && whole
             && !cut

@@ -17,7 +17,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The answer is complete; `cut`: by a limit of length.
+    /// The answer is complete; `cut`: by something that cuts off.
     pub(in crate::messages::decode_stream) fn finish(&mut self, cut: bool) {
         self.stop_open(|_| true);
         self.release(!cut);
@@ -44,6 +44,21 @@ impl Writer<'_> {
         ended.sort_by_key(|open| open.number);
         for open in ended {
             self.close(open);
+        }
+    }
+
+    /// Ends the block that is open longest, to make room. A call whose input did not come with its start is incomplete:
+    /// the rest of it would find no block.
+    pub(super) fn stop_oldest(&mut self) {
+        let oldest = (0..self.blocks.open.len()).min_by_key(|at| self.blocks.open[*at].number);
+        let Some(at) = oldest else {
+            return;
+        };
+        self.warn("more blocks are open at a time than are followed; the oldest was ended");
+        let open = self.blocks.open.remove(at);
+        match open.what {
+            What::Call { input: None, .. } => self.end(open.number, false),
+            _ => self.close(open),
         }
     }
 
