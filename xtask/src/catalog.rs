@@ -20,7 +20,7 @@ pub(crate) const COMMAND: Command = Command {
     details: "\
 Cuts the catalogue of all vendors into one src/models.json per driver crate: one model a line, prices
 as integers (nano-dollars per million tokens). Crates that do not exist yet are skipped. The files are
-checked in, so builds need no source; with --check and no source at hand, their form is checked alone.
+checked in, so builds need no source; --check without --source checks their form alone.
 ",
     operands: &[],
     flags: &[
@@ -32,14 +32,11 @@ checked in, so builds need no source; with --check and no source at hand, their 
         Flag {
             name: "--source",
             value: Some("PATH"),
-            help: "the catalogue; default: ../shared/catalog/models.json",
+            help: "the catalogue of all vendors; needed, except with --check",
         },
     ],
     run: start,
 };
-
-/// Where the source lies beside the checkout.
-const DEFAULT_SOURCE: &str = "../shared/catalog/models.json";
 
 /// The source's name for a vendor, and the folder of the crate that drives it.
 const CRATES: [(&str, &str); 8] = [
@@ -64,22 +61,22 @@ fn start(arguments: &Arguments) -> Outcome {
 /// Writes the crates' files, or only compares them.
 pub(crate) fn run(source: Option<&str>, check: bool) -> Outcome {
     let root = workspace::root()?;
-    let path = match source {
-        Some(path) => std::env::current_dir()
-            .while_doing("finding the current folder")?
-            .join(path),
-        None => root.join(DEFAULT_SOURCE),
-    };
-    if !path.is_file() {
-        return match (source, check) {
-            (None, true) => check_without_source(&root),
-            (Some(path), _) => Err(Failure::new(format!(
-                "no file at `{path}`; pass the catalogue with --source PATH"
-            ))),
-            (None, false) => Err(Failure::new(format!(
-                "no source at `{DEFAULT_SOURCE}`; pass one with --source PATH"
-            ))),
+    let Some(source) = source else {
+        return if check {
+            check_form(&root)
+        } else {
+            Err(Failure::new(
+                "which catalogue? Pass that of all vendors with --source PATH",
+            ))
         };
+    };
+    let path = std::env::current_dir()
+        .while_doing("finding the current folder")?
+        .join(source);
+    if !path.is_file() {
+        return Err(Failure::new(format!(
+            "no file at `{source}`; pass the catalogue with --source PATH"
+        )));
     }
     let text = std::fs::read_to_string(&path).while_doing("reading the catalogue")?;
     let value: Value = serde_json::from_str(&text).while_doing("reading the catalogue")?;
@@ -110,14 +107,14 @@ pub(crate) fn run(source: Option<&str>, check: bool) -> Outcome {
         return Ok(());
     }
     Err(Failure::new(format!(
-        "the shipped catalogue is stale; run `cargo xtask catalog` and commit the result\n  {}",
+        "the shipped catalogue is stale; run `cargo xtask catalog --source PATH` and commit the result\n  {}",
         differences.join("\n  ")
     )))
 }
 
 /// With no source there is nothing to compare with, but a crate's file must still be one of ours.
-fn check_without_source(root: &Path) -> Outcome {
-    println!("catalog: no source at `{DEFAULT_SOURCE}`: the checked-in files are the truth");
+fn check_form(root: &Path) -> Outcome {
+    println!("catalog: no --source: the checked-in files are the truth");
     for (_, folder) in CRATES {
         let crate_folder = root.join("crates").join(folder);
         if !crate_folder.is_dir() {

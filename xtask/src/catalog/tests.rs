@@ -78,3 +78,12 @@ fn differences_are_told_by_model_and_key() {
     assert_eq!(compare("", new), ["missing, or not JSON"]);
     assert_eq!(compare(new, new), ["only the form differs (order or spaces)"]);
 }
+
+#[test]
+fn writing_needs_a_source_and_checking_the_form_does_not() {
+    let error = run(None, false).unwrap_err();
+    assert!(error.message.contains("--source PATH"), "{}", error.message);
+    run(None, true).unwrap();
+    let error = run(Some("no/such/file.json"), true).unwrap_err();
+    assert!(error.message.contains("no/such/file.json"), "{}", error.message);
+}
