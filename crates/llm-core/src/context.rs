@@ -27,6 +27,7 @@ struct Inner {
     request_id: Option<Arc<str>>,
     prefer_quality: bool,
     raw: Option<RawRequest>,
+    keeps_raw: bool,
     extensions: Extensions,
 }
 
@@ -43,6 +44,7 @@ impl CallContext {
                 request_id: None,
                 prefer_quality: false,
                 raw: None,
+                keeps_raw: false,
                 extensions: Extensions::default(),
             }),
         }
@@ -160,6 +162,21 @@ impl CallContext {
     #[must_use]
     pub fn with_prefer_quality(self, prefer: bool) -> Self {
         self.change(|inner| inner.prefer_quality = prefer)
+    }
+
+    /// The same, and whether the vendor's answer is kept as it came, beside what was read from it.
+    ///
+    /// A whole answer then has its body in [`ChatResponse::raw`](crate::ChatResponse::raw). A stream has a
+    /// [`Raw`](crate::ChatEvent::Raw) event without content for each piece of its body, and folds to a response whose `raw` is
+    /// all of them. For looking at what a vendor really said; no by default.
+    #[must_use]
+    pub fn with_kept_raw(self, keep: bool) -> Self {
+        self.change(|inner| inner.keeps_raw = keep)
+    }
+
+    /// Is the vendor's answer kept as it came?
+    pub fn keeps_raw(&self) -> bool {
+        self.inner.keeps_raw
     }
 
     /// The same, in raw mode (see [`RawRequest`]), or out of it.

@@ -38,7 +38,8 @@ pub struct ChatResponse {
     /// What was tried before and including this answer; empty where nobody kept a log.
     #[serde(skip)]
     pub attempts: Vec<Attempt>,
-    /// Only in raw mode: the vendor's answer as it came. Then there are no blocks.
+    /// The vendor's answer as it came: in raw mode, where there are no blocks, and where the call
+    /// [keeps it](crate::CallContext::with_kept_raw), beside the blocks.
     #[serde(skip)]
     pub raw: Option<Bytes>,
 }

@@ -1,7 +1,7 @@
 //! Folding events to a response, and a response back to events.
 
 use super::ChatStream;
-use super::event::{BlockKind, ChatEvent, Delta};
+use super::event::{BlockKind, ChatEvent, Delta, RawFrame};
 use crate::chat::{
     Block, ChatResponse, IncompleteToolCall, OpaquePart, ReasoningPart, RefusalPart, Replay, TextPart,
     ToolCall,
@@ -33,6 +33,8 @@ use std::task::{Context, Poll};
 pub struct Collector {
     response: ChatResponse,
     open: Vec<OpenBlock>,
+    /// The vendor's bytes, where they are kept.
+    raw: Vec<u8>,
     finished: bool,
 }
 
@@ -77,6 +79,10 @@ impl Collector {
             ChatEvent::Warning(warning) => self.response.warnings.push(warning),
             ChatEvent::Metadata(metadata) => self.response.metadata.merge(metadata),
             ChatEvent::KeepAlive => {}
+            ChatEvent::Raw(frame) if !frame.content => {
+                // kept beside what was read from it
+                self.raw.extend_from_slice(&frame.bytes);
+            }
             ChatEvent::Raw(_) => {
                 let message = "a raw stream cannot be collected; ask without raw mode for full events";
                 return Err(Error::new(ErrorKind::Unsupported, message));
@@ -111,6 +117,7 @@ impl Collector {
         Collector {
             response: self.response.clone(),
             open: self.open.clone(),
+            raw: self.raw.clone(),
             finished: self.finished,
         }
         .into_response()
@@ -122,6 +129,9 @@ impl Collector {
         blocks.sort_by_key(|block| block.index);
         for block in blocks {
             block.close(&mut response);
+        }
+        if !self.raw.is_empty() {
+            response.raw = Some(self.raw.into());
         }
         response
     }
@@ -224,9 +234,10 @@ pub fn events_of(response: ChatResponse) -> Vec<ChatEvent> {
         warnings,
         metadata,
         attempts: _,
-        raw: _,
+        raw,
     } = response;
     let mut events = vec![ChatEvent::Start(Box::new(meta))];
+    events.extend(raw.map(|raw| ChatEvent::Raw(RawFrame::new(raw, false))));
     events.extend(warnings.into_iter().map(ChatEvent::Warning));
     if !metadata.is_empty() {
         events.push(ChatEvent::Metadata(metadata));

@@ -44,7 +44,8 @@ pub enum ChatEvent {
     Metadata(VendorMetadata),
     /// Proof of life; resets idle limits, and is nothing else.
     KeepAlive,
-    /// Only in raw mode: the vendor's bytes.
+    /// The vendor's bytes: in raw mode in place of blocks; where the call
+    /// [keeps them](crate::CallContext::with_kept_raw), beside blocks and without content.
     Raw(RawFrame),
     /// The answer is complete.
     Finish {

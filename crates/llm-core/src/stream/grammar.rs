@@ -59,6 +59,8 @@ impl Grammar {
                 }
                 _ => broken("the end of a block that is not open"),
             },
+            // bytes that are kept beside what was read from them
+            ChatEvent::Raw(frame) if !frame.content => Ok(()),
             ChatEvent::Raw(_) => {
                 self.raw = true;
                 if self.blocks.is_empty() {

@@ -3,11 +3,12 @@
 use super::cost::CostRule;
 use super::events::Events;
 use super::form::{self, Opened};
-use super::reading::Reading;
+use super::reading::{Answered, Reading};
 use crate::api::VendorApi;
 use crate::exchange::Exchange;
 use crate::redact::request_texts;
 use crate::request::HttpRequest;
+use bytes::Bytes;
 use llm_core::stream::{collect, replay};
 use llm_core::{
     CallContext, Capability, ChatCodec, ChatRequest, ChatResponse, ChatStream, Error, ErrorKind, Price,
@@ -111,7 +112,7 @@ impl<'c> ChatCall<'c> {
             return collect(Events::start(self.cx, reading.with_facts(facts), framing, body)).await;
         }
         let (facts, body) = exchange.read().await?;
-        reading.with_facts(facts).decode(&body)
+        self.decode(reading.with_facts(facts), body)
     }
 
     /// Sends it and waits for the head of the answer. `encode` writes the request for this model; its last
@@ -132,8 +133,17 @@ impl<'c> ChatCall<'c> {
             Opened::Stream(framing, facts, body) => {
                 Ok(Events::start(self.cx, reading.with_facts(facts), framing, body))
             }
-            Opened::Whole(facts, body) => reading.with_facts(facts).decode(&body).map(replay),
+            Opened::Whole(facts, body) => self.decode(reading.with_facts(facts), body).map(replay),
         }
+    }
+
+    /// Reads a whole answer, and keeps it where the call does.
+    fn decode(&self, call: Answered, body: Bytes) -> Result<ChatResponse> {
+        let mut response = call.decode(&body)?;
+        if self.cx.keeps_raw() {
+            response.raw = Some(body);
+        }
+        Ok(response)
     }
 
     /// Sends the call and waits for the head of its answer; anything but 2xx is an error.

@@ -6,7 +6,8 @@ use crate::deadline::{bound_body, require_runtime};
 use crate::transport::Body;
 use bytes::Bytes;
 use futures_core::Stream;
-use llm_core::{CallContext, ChatEvent, ChatStream, Error, Framing, Result};
+use llm_core::{CallContext, ChatEvent, ChatStream, Error, Framing, RawFrame, Result};
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -32,6 +33,9 @@ pub(super) struct Events {
     drained: Option<usize>,
     /// Runs while a complete answer waits for its end.
     tail: Option<Pin<Box<Sleep>>>,
+    /// What came and is handed out as it came, where the call keeps it: once the stream has started.
+    kept: VecDeque<Bytes>,
+    started: bool,
 }
 
 impl Events {
@@ -45,6 +49,8 @@ impl Events {
             body: Some(body),
             drained: None,
             tail: None,
+            kept: VecDeque::new(),
+            started: false,
         };
         ChatStream::new(meta, events)
     }
@@ -106,7 +112,11 @@ impl Stream for Events {
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let events = &mut *self;
         loop {
+            if let Some(bytes) = events.started.then(|| events.kept.pop_front()).flatten() {
+                return Poll::Ready(Some(Ok(ChatEvent::Raw(RawFrame::new(bytes, false)))));
+            }
             if let Some(event) = events.answer.next() {
+                events.started |= matches!(event, Ok(ChatEvent::Start(_)));
                 return Poll::Ready(Some(event));
             }
             if events.answer.is_over() {
@@ -115,6 +125,9 @@ impl Stream for Events {
             }
             match ready!(events.poll_body(task)) {
                 Read::Piece(piece) => {
+                    if events.cx.keeps_raw() {
+                        events.kept.push_back(piece.clone());
+                    }
                     events.answer.push(&piece);
                     if events.answer.has_failed() {
                         events.body = None;

@@ -73,6 +73,7 @@ struct Case {
     framings: &'static [Framing],
     request: ChatRequest,
     price: Option<Option<Price>>,
+    keep_raw: bool,
 }
 
 const LINES: &[Framing] = &[Framing::Lines];
@@ -91,6 +92,7 @@ fn case(media_type: &'static str, pieces: &[Result<&'static str, ()>]) -> Case {
         framings: LINES,
         request: ChatRequest::user("Tell me of the secret garden"),
         price: None,
+        keep_raw: false,
     }
 }
 
@@ -103,7 +105,9 @@ impl Case {
         )?
         .with_limits(Limits::default())
         .with_idempotency_header("x-once")?;
-        let cx = CallContext::new(Arc::new(FixedClock)).with_idempotency_key("key-1");
+        let cx = CallContext::new(Arc::new(FixedClock))
+            .with_idempotency_key("key-1")
+            .with_kept_raw(self.keep_raw);
         let call = ChatCall::new(&api, &cx, &self.request, Arc::new(self.model.clone()));
         let encode = |model: &ResolvedModel, stream: bool| {
             let text = self.request.messages[0].text();
@@ -160,6 +164,31 @@ const ARRAY: [Result<&str, ()>; 3] = [
     Ok("{\"text\":\"en.\"}\n"),
     Ok(",{\"end\":\"stop\"}]"),
 ];
+
+#[tokio::test]
+async fn what_the_vendor_really_said_is_kept_where_it_is_asked_for() {
+    for (media_type, pieces) in [
+        ("application/x-ndjson", &STREAM[..]),
+        ("application/json", &WHOLE),
+    ] {
+        let mut case = case(media_type, pieces);
+        assert_eq!(case.response(false).await.unwrap().raw, None);
+        assert_eq!(case.response(true).await.unwrap().raw, None);
+        case.keep_raw = true;
+        let said: String = pieces.iter().map(|piece| piece.unwrap()).collect();
+        for stream in [false, true] {
+            let response = case.response(stream).await.unwrap();
+            assert_eq!(response.text(), "Seven.", "beside what was read from it");
+            assert_eq!(
+                response.raw.as_deref(),
+                Some(said.as_bytes()),
+                "{media_type}, stream: {stream}"
+            );
+        }
+        let (events, error) = case.events().await;
+        assert!(error.is_none() && events.iter().any(|event| matches!(event, ChatEvent::Raw(_))));
+    }
+}
 
 #[tokio::test]
 async fn every_form_of_an_answer_is_read_whichever_way_it_was_asked_for() {
