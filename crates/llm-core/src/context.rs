@@ -22,6 +22,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     deadline: Option<Instant>,
     attempt: u32,
+    attempt_limit: Option<Instant>,
     max_queue_wait: Option<Duration>,
     idempotency_key: Option<Arc<str>>,
     request_id: Option<Arc<str>>,
@@ -39,6 +40,7 @@ impl CallContext {
                 clock,
                 deadline: None,
                 attempt: 1,
+                attempt_limit: None,
                 max_queue_wait: None,
                 idempotency_key: None,
                 request_id: None,
@@ -83,6 +85,13 @@ impl CallContext {
     /// Which attempt of the logical call this is, from 1.
     pub fn attempt(&self) -> u32 {
         self.inner.attempt
+    }
+
+    /// Until when this attempt must have shown content; `None`: no limit but the deadline. Who set it, a router, drops the
+    /// attempt then and asks somebody else: a drop at that moment or later, before the first content, is a vendor that was
+    /// too slow and no caller who left.
+    pub fn attempt_limit(&self) -> Option<Instant> {
+        self.inner.attempt_limit
     }
 
     /// How long a layer may queue this attempt; `None`: the layer's own setting holds.
@@ -138,6 +147,17 @@ impl CallContext {
     #[must_use]
     pub fn with_attempt(self, attempt: u32) -> Self {
         self.change(|inner| inner.attempt = attempt)
+    }
+
+    /// The same, with a limit to this attempt's first content, or the present one where that is earlier; see
+    /// [`attempt_limit`](Self::attempt_limit). Whoever sets it drops the attempt at that moment, and not before.
+    #[must_use]
+    pub fn with_attempt_limit(self, limit: Instant) -> Self {
+        let earlier = self
+            .inner
+            .attempt_limit
+            .map_or(limit, |present| present.min(limit));
+        self.change(|inner| inner.attempt_limit = Some(earlier))
     }
 
     /// The same, queued this long at most.

@@ -29,6 +29,7 @@ use llm_core::{
 use outage::Outage;
 use rules::Rules;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use view::{Change, View};
 
@@ -69,8 +70,11 @@ pub use store::BreakerStore;
 ///   successes close it, one failure opens it again, for longer.
 /// - **Shutting**: a vendor's hint, a used-up quota, a refused credential or a missing model shut their scope at once
 ///   and for a time of their own. When it is over, calls pass.
+/// - **A refused credential** is asked again by the first call through a newly made stack: layering sets it up anew, here
+///   and in a shared store. Quotas and health are kept.
 /// - **Streams** have succeeded when they have finished, and their failure counts whenever it comes. Whoever drops a
-///   call or a stream says nothing; the place of a dropped probe is free at once.
+///   call or a stream says nothing, unless a router had [limited](CallContext::attempt_limit) the attempt and its time was
+///   over before any content: that is a vendor's timeout. The place of a dropped probe is free at once.
 /// - **Refusals** are `Rejected`, with the scope that is shut, the time until it is worth another call as
 ///   `retry_after`, and phase `NotSent`: `BreakerOpen` for health and missing models, `RateLimit`, `Budget` (a
 ///   quota) or `NoCredential`.
@@ -108,6 +112,7 @@ impl BreakerLayer {
                 }),
                 name: None,
                 credential: Arc::from(""),
+                is_new: AtomicBool::new(true),
             }),
         }
     }
@@ -118,9 +123,8 @@ impl BreakerLayer {
     pub fn with_name(&self, name: impl Into<Arc<str>>) -> Self {
         BreakerLayer {
             breaker: Arc::new(Breaker {
-                shared: Arc::clone(&self.breaker.shared),
                 name: Some(name.into()),
-                credential: Arc::clone(&self.breaker.credential),
+                ..self.breaker.anew()
             }),
         }
     }
@@ -131,9 +135,8 @@ impl BreakerLayer {
     pub fn with_credential(&self, name: impl Into<Arc<str>>) -> Self {
         BreakerLayer {
             breaker: Arc::new(Breaker {
-                shared: Arc::clone(&self.breaker.shared),
-                name: self.breaker.name.clone(),
                 credential: name.into(),
+                ..self.breaker.anew()
             }),
         }
     }
@@ -170,18 +173,20 @@ impl Default for BreakerLayer {
 
 impl ChatLayer for BreakerLayer {
     fn layer(&self, inner: Arc<dyn ChatDriver>) -> Arc<dyn ChatDriver> {
-        BreakerDriver::wrap(&self.breaker, inner)
+        BreakerDriver::wrap(&Arc::new(self.breaker.anew()), inner)
     }
 }
 
 type BreakerDriver = PolicyChatDriver<Breaker>;
 
-/// A layer's own names, and what it shares.
+/// A layer's own names, and what it shares; one for each driver that it wraps.
 #[derive(Debug)]
 struct Breaker {
     shared: Arc<Shared>,
     name: Option<Arc<str>>,
     credential: Arc<str>,
+    /// Its credential was set up anew, and the store has not been told.
+    is_new: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -208,11 +213,17 @@ impl Policy for Breaker {
         Fut: Future<Output = Result<T>> + Send,
     {
         let keys = self.keys(target.driver, target.serving_model());
-        let call = Call::enter(&self.shared, cx, keys)
+        let call = Call::enter(&self.shared, cx, keys, &self.is_new)
             .await
             .map_err(|refusal| refusal.with_vendor(target.facts(None)))?;
         match operation(cx.clone()).await {
-            Ok(answer) if target.streamed => Ok(answer.at_end(move |error| call.ended(error))),
+            Ok(answer) if target.streamed => {
+                let answer = match call.content_mark() {
+                    Some(mark) => answer.at_content(move || mark.store(true, Ordering::Release)),
+                    None => answer,
+                };
+                Ok(answer.at_end(move |error| call.ended(error)))
+            }
             Ok(answer) => {
                 call.ended(None).await;
                 Ok(answer)
@@ -236,13 +247,15 @@ impl Policy for Breaker {
 
     fn availability(&self, target: &Target<'_>) -> Availability {
         let keys = self.keys(target.driver, target.serving_model());
-        self.shared.view.availability(&keys, &BreakerScope::ALL)
+        let is_new = self.is_new.load(Ordering::Acquire);
+        self.shared.view.availability(&keys, &BreakerScope::ALL, is_new)
     }
 
     fn illness(&self, driver: &DriverInfo) -> Option<String> {
         let keys = self.keys(driver, None);
         let of_no_model = [BreakerScope::Vendor, BreakerScope::Credential];
-        match self.shared.view.availability(&keys, &of_no_model) {
+        let is_new = self.is_new.load(Ordering::Acquire);
+        match self.shared.view.availability(&keys, &of_no_model, is_new) {
             Availability::Unavailable { reason, .. } => Some(format!(
                 "not probed: the breaker refuses calls for now ({})",
                 reason.as_str()
@@ -253,6 +266,16 @@ impl Policy for Breaker {
 }
 
 impl Breaker {
+    /// The same for one more driver.
+    fn anew(&self) -> Breaker {
+        Breaker {
+            shared: Arc::clone(&self.shared),
+            name: self.name.clone(),
+            credential: Arc::clone(&self.credential),
+            is_new: AtomicBool::new(true),
+        }
+    }
+
     fn keys(&self, driver: &DriverInfo, model: Option<ModelId>) -> BreakerKeys {
         let stack = match &self.name {
             Some(name) => Arc::clone(name),

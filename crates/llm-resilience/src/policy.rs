@@ -3,6 +3,7 @@
 
 mod chat;
 mod ending;
+mod first_content;
 mod observed;
 
 use llm_core::{
@@ -155,6 +156,9 @@ pub(crate) trait Answer: Send + Sized {
 
     /// Keeps a guard until the answer is there whole, or its reader has gone.
     fn holding(self, guard: impl Send + 'static) -> Self;
+
+    /// Tells of the first content that is still to come; an answer that is there whole has none.
+    fn at_content(self, tell: impl FnOnce() + Send + 'static) -> Self;
 
     /// Tells of the end that is still to come, good (nothing) or bad, and keeps its last item from the reader until
     /// that is done. Dropped unheard when the reader goes first; an answer that is there whole has no such end.

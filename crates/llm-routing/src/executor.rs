@@ -272,6 +272,12 @@ impl PlanExecutor {
                 .metrics
                 .begin(planned.id(), start)
                 .with_demand(plan.needs().demand());
+            // A drop at that moment is this candidate's failure, for its own layers too.
+            let limit = share.and_then(|share| start.checked_add(share));
+            let attempt_cx = match limit {
+                Some(limit) => attempt_cx.with_attempt_limit(limit),
+                None => attempt_cx,
+            };
             let outcome = clock::within(share, attempt(attempt_cx, planned)).await;
             let end = clock.now();
             let elapsed = end.saturating_duration_since(start);

@@ -1,6 +1,8 @@
 //! What the runner promises, seen from outside.
 
 #[cfg(test)]
+mod deadlines;
+#[cfg(test)]
 mod folders;
 #[cfg(test)]
 mod mutation;

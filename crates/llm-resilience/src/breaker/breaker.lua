@@ -4,12 +4,13 @@
 -- KEYS    the records of vendor, credential, model, credential and model
 -- ARGV    now in ms (0: the server's own time), chance from 0 to 1000, the ten rules, then
 --         1, id:                                     may a call pass?
+--         3, id:                                     may a call pass, whose credential was set up anew?
 --         2, four times (generation, probe, outcome, shut ms, reason, growing): a call has ended
 -- returns passed, then four times (generation, probe, state, ms left, reason)
 
 local CLOSED, OPEN, HALF_OPEN = 0, 1, 2
 local SUCCESS, FAILURE, RELIEF = 1, 2, 3
-local HEALTH, LAST_REASON = 1, 5
+local HEALTH, CREDENTIAL, LAST_REASON = 1, 4, 5
 local MOST = 9007199254740991
 local VERSION, SLICES, HEAD, MOST_PROBES = 1, 10, 41, 100
 local PROBE_PATIENCE_MS = 1000
@@ -185,6 +186,12 @@ local function take_probe(record, id)
   record.probes[#record.probes + 1] = {id, now + rules.lease_ms}
 end
 
+local function readmit(record)
+  if record.shut_reason == CREDENTIAL then
+    record.shut_until, record.shut_reason = 0, 0
+  end
+end
+
 local function doubled(first, times, longest)
   local ms = first
   for _ = 1, math.min(math.max(times - 1, 0), 40) do
@@ -310,8 +317,13 @@ end
 
 local reply = {1}
 local passes = {}
-if argument(13) == 1 then
+if argument(13) ~= 2 then
   local id = argument(14)
+  if argument(13) == 3 then
+    for _, record in ipairs(records) do
+      readmit(record)
+    end
+  end
   local gates = {}
   for scope, record in ipairs(records) do
     gates[scope] = gate(record, id)

@@ -1,27 +1,42 @@
 //! One call, from when it was let in to its end, and what becomes of its place when nobody waits for it any more.
 
-use super::Shared;
 use super::decision::{Asked, BreakerScope, Report, Standing, Ticket};
 use super::keys::BreakerKeys;
 use super::state::Reason;
-use llm_core::{CallContext, Clock, Error, Rejection, Result, Scope};
+use super::{Shared, log};
+use llm_core::{CallContext, Clock, Error, ErrorKind, Rejection, Result, Scope};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// A call that was let in. Dropped before its end, it gives back the place that it takes as a probe.
+/// A call that was let in. Dropped before its end, it gives back the place that it takes as a probe, and tells of the
+/// vendor's timeout if it was dropped for that.
 pub(super) struct Call {
     shared: Arc<Shared>,
     keys: BreakerKeys,
     clock: Arc<dyn Clock>,
     /// Absent when the store was down: then nobody knows how it was let in, and its end says nothing.
     ticket: Option<Ticket>,
+    /// Only while the vendor is waited for.
+    limit: Option<Limit>,
+}
+
+/// When a router drops an attempt that has shown nothing.
+struct Limit {
+    at: Instant,
+    /// There was content, and the limit is met.
+    is_met: Arc<AtomicBool>,
 }
 
 impl Call {
-    /// Lets a call in, or refuses it.
-    pub(super) async fn enter(shared: &Arc<Shared>, cx: &CallContext, keys: BreakerKeys) -> Result<Call> {
+    /// Lets a call in, or refuses it. `is_new`: nobody has asked yet with this credential as it is set up now.
+    pub(super) async fn enter(
+        shared: &Arc<Shared>,
+        cx: &CallContext,
+        keys: BreakerKeys,
+        is_new: &AtomicBool,
+    ) -> Result<Call> {
         Call::settle(shared, cx).await;
         let id = new_id();
         let mut call = Call {
@@ -30,18 +45,33 @@ impl Call {
             clock: Arc::clone(cx.clock()),
             // Dropped while it asks, it may take a place all the same.
             ticket: Some(Ticket::asking(id)),
+            limit: None,
         };
-        let reply = shared.decide(&call.keys, Asked::MayPass(id), cx.clock(), cx.remaining());
+        let asked = match is_new.load(Ordering::Acquire) {
+            true => Asked::MayPassAnew(id),
+            false => Asked::MayPass(id),
+        };
+        let reply = shared.decide(&call.keys, asked, cx.clock(), cx.remaining());
         let Some(reply) = reply.await else {
             // It may have been let in before the store failed; whoever asks next gives back what it took.
             call.give_back();
             return Ok(call);
         };
+        is_new.store(false, Ordering::Release);
         call.ticket = reply.passed.then_some(reply.ticket);
+        call.limit = cx.attempt_limit().map(|at| Limit {
+            at,
+            is_met: Arc::default(),
+        });
         match reply.refusal() {
             Some((scope, standing)) => Err(refusal(scope, standing)),
             None => Ok(call),
         }
+    }
+
+    /// What to set when there is content; nothing, when nobody waits for it.
+    pub(super) fn content_mark(&self) -> Option<Arc<AtomicBool>> {
+        self.limit.as_ref().map(|limit| Arc::clone(&limit.is_met))
     }
 
     /// Tells how the call ended. When this is dropped on its way, only the place is given back.
@@ -55,6 +85,7 @@ impl Call {
     }
 
     async fn tell(mut self, report: Report, time_left: Option<Duration>) {
+        self.limit = None;
         let Some(ticket) = self.ticket else {
             return;
         };
@@ -68,35 +99,55 @@ impl Call {
         }
     }
 
-    /// Tells the store of the places that were given back without waiting.
+    /// Tells the store of what was dropped without waiting, and not of any number: others wait to ask.
     async fn settle(shared: &Arc<Shared>, cx: &CallContext) {
-        while !shared.outage.holds(cx.clock().now())
-            && let Some((keys, ticket)) = shared.given_back.pop()
-        {
+        for _ in 0..MOST_TOLD_AT_ONCE {
+            if shared.outage.holds(cx.clock().now()) {
+                return;
+            }
+            let Some(GivenUp { keys, ticket, report }) = shared.given_back.pop() else {
+                return;
+            };
             let dropped = Call {
                 shared: Arc::clone(shared),
                 keys,
                 clock: Arc::clone(cx.clock()),
                 ticket: Some(ticket),
+                limit: None,
             };
-            // Given back once more, if this call is itself dropped here.
-            dropped.tell(Report::default(), cx.remaining()).await;
+            // Its place is given back once more, if this call is itself dropped here.
+            dropped.tell(report, cx.remaining()).await;
         }
     }
 }
 
 impl Call {
-    /// Gives back the place that it takes, if any, without waiting.
+    /// Gives back the place that it takes, if any, and tells what being dropped says, without waiting.
     fn give_back(&mut self) {
-        let Some(ticket) = self.ticket.take().filter(Ticket::is_probe) else {
+        let now = self.clock.now();
+        let is_late = |limit: &Limit| now >= limit.at && !limit.is_met.load(Ordering::Acquire);
+        let report = match self.limit.take().filter(is_late) {
+            Some(_) => Report::of_error(&self.shared.policy, &too_slow()),
+            None => Report::default(),
+        };
+        let Some(ticket) = self.ticket.take() else {
             return;
         };
-        let nothing = Report::default();
-        let question = self.shared.question(Asked::Ended(&ticket, &nothing));
-        let now = self.clock.now();
+        if report.says_nothing() && !ticket.is_probe() {
+            return;
+        }
+        let question = self.shared.question(Asked::Ended(&ticket, &report));
         match self.shared.store.decide_at_once(&self.keys, &question, now) {
-            Some(reply) => drop(self.shared.view.note(&self.keys, &reply, &self.clock)),
-            None => self.shared.given_back.push(self.keys.clone(), ticket),
+            Some(reply) => {
+                for change in self.shared.view.note(&self.keys, &reply, &self.clock) {
+                    log(&self.keys, change);
+                }
+            }
+            None => self.shared.given_back.push(GivenUp {
+                keys: self.keys.clone(),
+                ticket,
+                report,
+            }),
         }
     }
 }
@@ -110,24 +161,35 @@ impl Drop for Call {
 /// So many places wait to be given back. What does not find room heals when its lease ends.
 const MOST_WAITING: usize = 1_024;
 
-/// Places of probes that were dropped, which a shared store has not been told of: nothing can be waited for in a
-/// drop. The next call through the layer tells it, before it asks for itself.
+/// So many of them a call tells of, before it asks for itself.
+const MOST_TOLD_AT_ONCE: usize = 32;
+
+/// Dropped calls that a shared store has not been told of: nothing can be waited for in a drop. The next calls through
+/// the layer tell it, before they ask for themselves.
 #[derive(Debug, Default)]
 pub(super) struct GivenBack {
     count: AtomicUsize,
-    waiting: Mutex<VecDeque<(BreakerKeys, Ticket)>>,
+    waiting: Mutex<VecDeque<GivenUp>>,
+}
+
+/// A call that was dropped, and what that says.
+#[derive(Debug)]
+pub(super) struct GivenUp {
+    keys: BreakerKeys,
+    ticket: Ticket,
+    report: Report,
 }
 
 impl GivenBack {
-    pub(super) fn push(&self, keys: BreakerKeys, ticket: Ticket) {
+    fn push(&self, given_up: GivenUp) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < MOST_WAITING {
-            waiting.push_back((keys, ticket));
+            waiting.push_back(given_up);
         }
         self.count.store(waiting.len(), Ordering::Release);
     }
 
-    pub(super) fn pop(&self) -> Option<(BreakerKeys, Ticket)> {
+    fn pop(&self) -> Option<GivenUp> {
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }
@@ -136,6 +198,11 @@ impl GivenBack {
         self.count.store(waiting.len(), Ordering::Release);
         next
     }
+}
+
+/// What a router says of an attempt that it dropped at its limit.
+fn too_slow() -> Error {
+    Error::new(ErrorKind::Timeout, "no content within the time of the attempt").with_scope(Scope::Vendor)
 }
 
 /// An id that no other call has, and that a script's numbers hold.

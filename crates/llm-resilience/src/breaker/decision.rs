@@ -59,6 +59,8 @@ pub(super) enum Asked<'a> {
     /// May a call pass? If as a probe, then under this id, which no other call has; so a question that is sent
     /// twice takes one place.
     MayPass(u64),
+    /// The same of a call with a credential that was set up anew: that it was refused says nothing any more.
+    MayPassAnew(u64),
     Ended(&'a Ticket, &'a Report),
 }
 
@@ -130,7 +132,10 @@ impl BreakerQuestion<'_> {
             standings: Default::default(),
         };
         match self.asked {
-            Asked::MayPass(id) => {
+            Asked::MayPass(id) | Asked::MayPassAnew(id) => {
+                if matches!(self.asked, Asked::MayPassAnew(_)) {
+                    records.iter_mut().for_each(BreakerRecord::readmit);
+                }
                 let gates = records.each_ref().map(|record| record.gate(self.rules, now, id));
                 reply.passed = !gates.iter().any(|gate| matches!(gate, Gate::Shut { .. }));
                 if reply.passed {

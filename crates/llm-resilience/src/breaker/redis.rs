@@ -52,6 +52,7 @@ impl RedisBreakerStore {
         let mut call = arguments.fold(self.on(&DECIDE, keys), ScriptCall::integer);
         match question.asked {
             Asked::MayPass(id) => call = call.integer(1).integer(id),
+            Asked::MayPassAnew(id) => call = call.integer(3).integer(id),
             Asked::Ended(ticket, report) => {
                 call = call.integer(2);
                 for scope in BreakerScope::ALL.map(|scope| scope as usize) {

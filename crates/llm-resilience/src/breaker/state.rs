@@ -209,6 +209,14 @@ impl BreakerRecord {
         self.probes.push((id, now + rules.lease_ms));
     }
 
+    /// Forgets that the credential was refused.
+    pub(super) fn readmit(&mut self) {
+        if self.shut_reason == Reason::Credential.to_number() {
+            self.shut_until = 0;
+            self.shut_reason = 0;
+        }
+    }
+
     /// A call has ended that was let in like this. `random` is from 0 to 1000.
     ///
     /// A probe has a say only while it holds its place, so one that is told twice counts once.

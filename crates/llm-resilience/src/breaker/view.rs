@@ -93,13 +93,20 @@ impl View {
         self.count.store(seen.len(), Ordering::Release);
     }
 
-    /// May a call pass, as far as is known here?
-    pub(super) fn availability(&self, keys: &BreakerKeys, scopes: &[BreakerScope]) -> Availability {
+    /// May a call pass, as far as is known here? That a credential was refused says nothing `anew`.
+    pub(super) fn availability(
+        &self,
+        keys: &BreakerKeys,
+        scopes: &[BreakerScope],
+        anew: bool,
+    ) -> Availability {
         let shut = |seen: Seen| match seen.is_shut() {
             true => Availability::unavailable(unavailable(seen.standing.why()), seen.until),
             false => Availability::Available,
         };
-        let each = self.look(keys, scopes).into_iter().map(|(_, seen)| shut(seen));
+        let counts = |seen: &Seen| !(anew && seen.standing.why() == Reason::Credential);
+        let seen = self.look(keys, scopes).into_iter().map(|(_, seen)| seen);
+        let each = seen.filter(counts).map(shut);
         each.fold(Availability::Available, Availability::and)
     }
 

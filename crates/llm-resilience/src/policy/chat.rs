@@ -1,6 +1,7 @@
 //! The wrapper for chats: carries a policy to plain calls and to streams.
 
 use super::ending::Ending;
+use super::first_content::FirstContent;
 use super::observed::Observed;
 use super::{Answer, Observer, Policy, Target};
 use futures_core::Stream;
@@ -93,6 +94,10 @@ impl Answer for ChatResponse {
         self
     }
 
+    fn at_content(self, _: impl FnOnce() + Send + 'static) -> Self {
+        self
+    }
+
     fn at_end<F, Fut>(self, _: F) -> Self
     where
         F: FnOnce(Option<&Error>) -> Fut + Send + 'static,
@@ -130,6 +135,10 @@ impl Answer for ChatStream {
             events,
             guard: Some(guard),
         })
+    }
+
+    fn at_content(self, tell: impl FnOnce() + Send + 'static) -> Self {
+        self.map_events(|events| FirstContent::new(events, tell))
     }
 
     fn at_end<F, Fut>(self, tell: F) -> Self

@@ -34,7 +34,7 @@ const MOST_REMEMBERED: usize = 4096;
 ///
 /// A server that was started anew and a replica that took over may have forgotten what was admitted last. The script
 /// sees that another server process runs it than before, and answers [`StoreFault::StateLost`] to everybody for one
-/// window.
+/// window, whoever comes first. It cannot see that keys were deleted (`FLUSHALL`, an eviction) while the server went on.
 ///
 /// ```no_run
 /// use llm_resilience::store::redis::{RedisConfig, RedisLink};
@@ -84,7 +84,7 @@ impl RedisQuotaStore {
         amount: Amount,
         time_left: Option<Duration>,
     ) -> Result<Reserved, StoreFault> {
-        let seen = self.seen().get(budget).cloned().unwrap_or_default();
+        let seen = self.seen_of(budget);
         let call = self
             .on(&RESERVE, budget, limits, now)
             .integer(amount.requests)
@@ -124,9 +124,15 @@ impl RedisQuotaStore {
                 .integer(or_none(amount.map(|amount| amount.min(Amount::MOST))))
                 .integer(micros(lasts.unwrap_or_default()).min(limits.window));
         }
+        let call = call.text(self.seen_of(budget).as_str());
         // Given back twice, the tokens of others would be given back.
         let ran = self.link.run(call.once(), None).await;
         ran.map(drop).map_err(StoreFault::Unavailable)
+    }
+
+    /// The run id that is remembered, or nothing.
+    fn seen_of(&self, budget: &str) -> String {
+        self.seen().get(budget).cloned().unwrap_or_default()
     }
 
     fn remember(&self, budget: &str, run: &str) {

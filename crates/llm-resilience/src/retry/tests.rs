@@ -23,6 +23,10 @@ impl Answer for Whole {
     fn holding(self, _: impl Send + 'static) -> Self {
         self
     }
+    fn at_content(self, _: impl FnOnce() + Send + 'static) -> Self {
+        self
+    }
+
     fn at_end<F, Fut>(self, _: F) -> Self
     where
         F: FnOnce(Option<&Error>) -> Fut + Send + 'static,

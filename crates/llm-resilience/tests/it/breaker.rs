@@ -1,6 +1,7 @@
 //! The breaker around a scripted driver.
 
 mod churn;
+mod drops;
 mod outage;
 
 use crate::{SECOND, error, read, request};

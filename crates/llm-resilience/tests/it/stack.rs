@@ -145,6 +145,41 @@ async fn a_reload_keeps_what_layers_know_whose_policy_did_not_change() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reload_asks_a_refused_credential_again_and_keeps_what_else_shut_it() {
+    let cx = TestClock::context();
+    let failing = |kind| Arc::new(ScriptedDriver::always("alpha", Reply::error(error(kind))));
+    for (kind, rejection, passes) in [
+        (ErrorKind::Auth, Rejection::NoCredential, true),
+        (ErrorKind::QuotaExhausted, Rejection::Budget, false),
+    ] {
+        let before = layers(r#"{"breaker": {}}"#);
+        let refused = before.stack(failing(kind));
+        let model = refused.resolve(None).unwrap().id.clone();
+        refused.chat(&cx, &request()).await.unwrap_err();
+        let again = refused.chat(&cx, &request()).await.unwrap_err();
+        assert_eq!(again.rejection(), Some(rejection));
+
+        let renewed = before.rebuild(before.config().clone()).unwrap().stack(alpha());
+        // A router would never ask it otherwise.
+        assert_eq!(renewed.availability(&model).is_available(), passes, "{kind}");
+        assert!(!refused.availability(&model).is_available());
+        assert_eq!(renewed.chat(&cx, &request()).await.is_ok(), passes, "{kind}");
+
+        // The new credential may be no better. Then it is asked once, not with every call.
+        let worse = failing(kind);
+        let stack = before
+            .rebuild(before.config().clone())
+            .unwrap()
+            .stack(worse.clone());
+        for _ in 0..3 {
+            stack.chat(&cx, &request()).await.unwrap_err();
+        }
+        assert_eq!(worse.call_count(), usize::from(passes), "{kind}");
+        assert!(!stack.availability(&model).is_available());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refused_key_does_not_open_the_breaker_around_the_pool() {
     let cx = TestClock::context();
     let layers = layers(r#"{"breaker": {}, "key_pool": {}, "timeout": {}}"#);

@@ -95,7 +95,11 @@ async fn play(mut both: Both<'_>, policy: BreakerPolicy, steps: Vec<Step>) -> Re
             Step::Wait(ms) => both.now += ms,
             Step::Enter => {
                 last_id += 1;
-                let reply = both.ask(Asked::MayPass(last_id)).await?;
+                let asked = match last_id % 4 {
+                    0 => Asked::MayPassAnew(last_id),
+                    _ => Asked::MayPass(last_id),
+                };
+                let reply = both.ask(asked).await?;
                 if reply.passed {
                     running.push(reply.ticket);
                 }

@@ -1,13 +1,8 @@
 -- ARGV[5], [6]: requests and tokens; ARGV[7]: the run id that the caller saw last, or nothing.
 -- Gives back what happened, two figures about it, the time, and the run id:
 --   1 granted: the name of the lease; 2 wait: how long, and for what; 3 lost: how long until the state is trusted.
-local amount, seen, run = { tonumber(ARGV[5]), tonumber(ARGV[6]) }, ARGV[7], run_id()
-local before = head.run or (seen ~= '' and seen) or run
-if before ~= run then
-  head.lost = now + window
-end
-if head.run ~= run or head_changed then
-  head.run = run
+local amount, run = { tonumber(ARGV[5]), tonumber(ARGV[6]) }, note_run(ARGV[7])
+if head_changed then
   save_head()
 end
 if head.lost > now then

@@ -1,5 +1,6 @@
 -- ARGV[5]: the lease; [6], [7]: requests and tokens reserved; [8], [9]: used; [10]: silence asked for;
--- [11], [12]: requests left and for how long; [13], [14]: the same of tokens (-1 left: nothing was said).
+-- [11], [12]: requests left and for how long; [13], [14]: the same of tokens (-1 left: nothing was said);
+-- [15]: the run id that the caller saw last, or nothing.
 local function argument(place)
   return tonumber(ARGV[place])
 end
@@ -25,7 +26,7 @@ for which = 1, 2 do
   end
 end
 if head_changed then
-  head.run = head.run or run_id()
+  note_run(ARGV[15])
   save_head()
 end
 return 1

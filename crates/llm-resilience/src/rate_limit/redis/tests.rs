@@ -284,3 +284,52 @@ async fn a_server_started_anew_counts_as_lost_for_one_window_for_everybody() {
         "{reserved:?}"
     );
 }
+
+/// Whoever comes first after the loss, a settlement or a process that knows nothing, must not make the new state look
+/// whole to those who know better.
+#[tokio::test]
+async fn who_comes_first_after_a_loss_does_not_hide_it() {
+    let Some((mut node, _folder)) = server() else {
+        return;
+    };
+    let [one, newcomer] = [0, 1].map(|_| store(&node));
+    let limits = Limits::per_minute(Some(10), None).with_window(Duration::from_secs(2));
+    let amount = Amount::new(1, 0);
+    let mut leases = Vec::new();
+    for budget in ["settled", "asked"] {
+        match one.reserve(budget, &limits, amount, None).await {
+            Ok(Reserved::Granted { lease, .. }) => leases.push(lease),
+            other => unreachable!("{budget}: {other:?}"),
+        }
+    }
+    node.restart().unwrap();
+    node.ask(&["FLUSHALL"]).unwrap();
+    // A settlement is not sent twice, so something else has to find the connection closed.
+    let connects = one.reserve("another", &limits, amount, None).await;
+    assert!(
+        !matches!(connects, Err(StoreFault::Unavailable(_))),
+        "{connects:?}"
+    );
+    let mut settlement = Settlement::new(leases[0], amount, amount);
+    settlement.requests_left = Some((3, Duration::from_secs(1)));
+    one.settle("settled", &limits, &settlement).await.unwrap();
+    let reserved = newcomer.reserve("asked", &limits, amount, None).await;
+    assert!(matches!(reserved, Ok(Reserved::Granted { .. })), "{reserved:?}");
+    for budget in ["settled", "asked"] {
+        for store in [&one, &newcomer] {
+            let reserved = store.reserve(budget, &limits, amount, None).await;
+            let Err(StoreFault::StateLost { trusted_in }) = reserved else {
+                unreachable!("{budget}: {reserved:?}");
+            };
+            assert!(trusted_in <= Duration::from_secs(2), "{trusted_in:?}");
+        }
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    for budget in ["settled", "asked"] {
+        let reserved = one.reserve(budget, &limits, amount, None).await;
+        assert!(
+            matches!(reserved, Ok(Reserved::Granted { .. })),
+            "{budget}: {reserved:?}"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 -- The sliding window of window.rs, on two keys of one budget:
 --   KEYS[1]  a list: began, last, requests, tokens of each sub-bucket, oldest first
---   KEYS[2]  a text: run id, lost until, closed until, requests held, until, tokens held, until
+--   KEYS[2]  a text: run id, known since, lost until, closed until, requests held, until, tokens held, until
 -- Times are microseconds, everything but the run id is a whole number. What cannot have been written here is absent.
 -- ARGV: now (0: the server's own time), window, request limit, token limit (-1: none), then what each script needs.
 local SUB_BUCKETS, MOST_ENDED_EARLY, MOST_SUB_BUCKETS = 60, 120, 200
@@ -26,7 +26,7 @@ end
 
 -- State: buckets { began, last, requests, tokens }, used { requests, tokens }, and the head.
 local buckets, used = {}, { 0, 0 }
-local head = { run = nil, lost = 0, closed = 0, held = { 0, 0 }, held_until = { 0, 0 } }
+local head = { run = nil, since = 0, lost = 0, closed = 0, held = { 0, 0 }, held_until = { 0, 0 } }
 local head_changed = false
 
 local function forget()
@@ -67,13 +67,14 @@ local function load_head()
     -- One that is none leaves too few of them.
     numbers[#numbers + 1] = whole(number)
   end
-  if run and #numbers == 6 then
+  if run and #numbers == 7 then
     head = {
       run = run,
-      lost = numbers[1],
-      closed = numbers[2],
-      held = { numbers[3], numbers[5] },
-      held_until = { numbers[4], numbers[6] },
+      since = numbers[1],
+      lost = numbers[2],
+      closed = numbers[3],
+      held = { numbers[4], numbers[6] },
+      held_until = { numbers[5], numbers[7] },
     }
   end
 end
@@ -164,7 +165,9 @@ local function expire()
 end
 
 local function save_head()
-  local numbers = { head.lost, head.closed, head.held[1], head.held_until[1], head.held[2], head.held_until[2] }
+  local numbers = {
+    head.since, head.lost, head.closed, head.held[1], head.held_until[1], head.held[2], head.held_until[2],
+  }
   for place, number in ipairs(numbers) do
     numbers[place] = text_of(number)
   end
@@ -197,6 +200,27 @@ local function admit(amount)
   redis.call('RPUSH', KEYS[1], text_of(began), text_of(now), text_of(amount[1]), text_of(amount[2]))
   expire()
   return began
+end
+
+-- Notes which server process counts, and what it may have lost: what another one counted, by the state that is left or
+-- by the run id that the caller saw last. Before every save, so that whoever comes first cannot hide it.
+local function note_run(seen)
+  local run = run_id()
+  local before = head.run or (seen ~= '' and seen) or run
+  local lost = 0
+  if before ~= run then
+    lost = now + window
+  elseif seen ~= '' and seen ~= run then
+    -- Who came first after the change knew of nothing.
+    lost = head.since + window
+  end
+  if head.run ~= run then
+    head.run, head.since, head_changed = run, now, true
+  end
+  if lost > math.max(head.lost, now) then
+    head.lost, head_changed = math.min(lost, now + window), true
+  end
+  return run
 end
 
 load_buckets()

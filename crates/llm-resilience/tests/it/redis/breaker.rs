@@ -174,3 +174,41 @@ async fn vendors_of_all_slots_of_a_cluster_are_kept_apart() {
         assert_eq!(seen.is_err(), vendor % 2 == 0, "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_process_that_is_started_anew_asks_a_refused_credential_again() {
+    let Some(server) = Server::start(&[]) else { return };
+    let before = Process::new(
+        &server,
+        BreakerPolicy::default(),
+        [Reply::error(error(ErrorKind::Auth)), fine()],
+    );
+    assert_eq!(before.call().await, Err(ErrorKind::Auth));
+    assert_eq!(before.call().await, Err(ErrorKind::Rejected));
+    let after = Process::new(&server, BreakerPolicy::default(), [fine()]);
+    assert_eq!(after.call().await, Ok(()));
+    assert_eq!(
+        before.call().await,
+        Ok(()),
+        "and so does whoever shares its records"
+    );
+}
+
+#[tokio::test]
+async fn the_next_call_tells_of_an_attempt_that_was_dropped_at_its_limit() {
+    let Some(server) = Server::start(&[]) else { return };
+    let policy = BreakerPolicy::new(1, Duration::from_secs(600));
+    let process = Process::new(&server, policy, [Reply::hang()]);
+    let cx = process.cx.clone().with_attempt_limit(process.cx.clock().now());
+    let request = request();
+    let asked = async {
+        while process.driver.call_count() == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        _ = process.stack.chat(&cx, &request) => unreachable!("it hangs"),
+        () = asked => {}
+    }
+    assert_eq!(process.call().await, Err(ErrorKind::Rejected));
+}
