@@ -124,14 +124,14 @@ impl Call {
 impl Call {
     /// Gives back the place that it takes, if any, and tells what being dropped says, without waiting.
     fn give_back(&mut self) {
+        let Some(ticket) = self.ticket.take() else {
+            return;
+        };
         let now = self.clock.now();
         let is_late = |limit: &Limit| now >= limit.at && !limit.is_met.load(Ordering::Acquire);
         let report = match self.limit.take().filter(is_late) {
             Some(_) => Report::of_error(&self.shared.policy, &too_slow()),
             None => Report::default(),
-        };
-        let Some(ticket) = self.ticket.take() else {
-            return;
         };
         if report.says_nothing() && !ticket.is_probe() {
             return;
@@ -158,7 +158,7 @@ impl Drop for Call {
     }
 }
 
-/// So many places wait to be given back. What does not find room heals when its lease ends.
+/// So many dropped calls wait to be told. What does not find room says nothing, and its place heals when its lease ends.
 const MOST_WAITING: usize = 1_024;
 
 /// So many of them a call tells of, before it asks for itself.
