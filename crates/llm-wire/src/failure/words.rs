@@ -118,7 +118,6 @@ pub(super) fn kind_of_message(message: &str) -> Option<ErrorKind> {
         "exceeded your current quota",
         "insufficient quota",
         "quota is not enough",
-        "billing details",
         "billing hard limit",
         "credit balance",
         "balance too low",

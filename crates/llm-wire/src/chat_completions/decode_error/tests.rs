@@ -148,6 +148,14 @@ fn words_that_only_look_like_others_change_nothing() {
         kind(Some(400), openai(model, None, None)),
         ErrorKind::ContextLength
     );
-    let per_minute = openai("Quota exceeded for requests per minute", None, None);
-    assert_eq!(kind(Some(429), per_minute), ErrorKind::RateLimit);
+    for message in [
+        "Quota exceeded for requests per minute",
+        "Rate limit reached for requests per minute. To raise it, see billing details.",
+    ] {
+        assert_eq!(
+            kind(Some(429), openai(message, None, None)),
+            ErrorKind::RateLimit,
+            "{message}"
+        );
+    }
 }
