@@ -1,7 +1,7 @@
 //! A scripted transport that notes when requests arrive.
 
 use llm_core::{CallContext, Result, async_trait};
-use llm_driver_testkit::ScriptedTransport;
+use llm_driver_testkit::{Answer, ScriptedTransport};
 use llm_http::{HttpRequest, HttpResponse, Transport};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -19,6 +19,11 @@ impl NotingTransport {
             inner,
             arrivals: Mutex::default(),
         }
+    }
+
+    /// What is answered from now on.
+    pub(crate) fn set_answers(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.inner.set_answers(answers);
     }
 
     /// When each request arrived, in order.

@@ -53,6 +53,13 @@ struct Script {
     stream: bool,
 }
 
+/// What is under test, and the vendor before it.
+struct Stack {
+    subject: Arc<Subject>,
+    transport: Arc<NotingTransport>,
+    layer: BreakerLayer,
+}
+
 struct Step {
     at: Option<Duration>,
     calls: u64,
@@ -82,10 +89,18 @@ impl Script {
         })
     }
 
-    /// All steps, one after the other, within one layer.
+    /// All steps, one after the other, on one stack: a new one would try a refused credential again.
     async fn play(&self, bytewise: bool) -> Result<Vec<Seen>, Fault> {
         let layer = BreakerLayer::new(self.policy.clone());
         let setup = Setup::of_simulation().bytewise(bytewise);
+        let transport = ScriptedTransport::new([]).with_exhausted(Exhausted::RepeatLast);
+        let transport = Arc::new(NotingTransport::new(setup.deliver(transport)));
+        let subject = Subject::over(self.form, &setup, transport.clone()).map_err(|error| broken(&error))?;
+        let stack = Stack {
+            subject: Arc::new(subject.within(&layer)),
+            transport,
+            layer,
+        };
         let request = subject::request().map_err(|error| broken(&error))?;
         let clock = TestClock::new();
         let start = clock.now();
@@ -96,7 +111,7 @@ impl Script {
                 tokio::time::sleep(left_until(at)).await;
             }
             let patience = step.cancel_at.map(left_until);
-            seen.push(self.play_step(step, &layer, &setup, &request, patience).await?);
+            seen.push(self.play_step(step, &stack, &request, patience).await?);
         }
         Ok(seen)
     }
@@ -104,22 +119,24 @@ impl Script {
     async fn play_step(
         &self,
         step: &Step,
-        layer: &BreakerLayer,
-        setup: &Setup,
+        stack: &Stack,
         request: &ChatRequest,
         patience: Option<Duration>,
     ) -> Result<Seen, Fault> {
+        let Stack {
+            subject,
+            transport,
+            layer,
+        } = stack;
         let answers = step
             .answers
             .iter()
             .map(|answer| answer.answer(self.form, self.stream));
-        let transport = ScriptedTransport::new(answers).with_exhausted(Exhausted::RepeatLast);
-        let transport = Arc::new(NotingTransport::new(setup.deliver(transport)));
-        let subject = Subject::over(self.form, setup, transport.clone()).map_err(|error| broken(&error))?;
-        let subject = Arc::new(subject.within(layer));
+        transport.set_answers(answers);
+        let before = transport.arrivals().len();
         let mut running = JoinSet::new();
         for _ in 0..step.calls {
-            let (subject, request, stream) = (Arc::clone(&subject), request.clone(), self.stream);
+            let (subject, request, stream) = (Arc::clone(subject), request.clone(), self.stream);
             running.spawn(async move {
                 let call = ask_patiently(&subject, &request, stream);
                 match patience {
@@ -136,7 +153,7 @@ impl Script {
         }
         let model = model().map_err(|error| broken(&error))?;
         Ok(Seen {
-            passed: transport.arrivals().len(),
+            passed: transport.arrivals().len() - before,
             state: match layer.state(subject.driver.info(), &model) {
                 BreakerState::Open => "open",
                 BreakerState::HalfOpen => "half_open",
