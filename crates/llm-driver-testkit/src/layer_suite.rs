@@ -130,7 +130,7 @@ pub fn run_layer_scenario(
     })
 }
 
-/// What [`layer_suite!`](crate::layer_suite) runs for each scenario.
+/// What [`layer_suite!`](crate::layer_suite!) runs for each scenario.
 ///
 /// # Panics
 /// When the scenario fails: this is the assertion of a test.

@@ -125,7 +125,7 @@ pub fn run_router_scenario(
     run_alone(true, move || async move { (scenario.run)(&subject).await })
 }
 
-/// What [`router_suite!`](crate::router_suite) runs for each scenario.
+/// What [`router_suite!`](crate::router_suite!) runs for each scenario.
 ///
 /// # Panics
 /// When the scenario fails: this is the assertion of a test.

@@ -57,8 +57,8 @@ pub use config::KeyPoolPolicy;
 /// a pool of the one driver that it wraps.
 ///
 /// # Errors
-/// `Rejected` with phase `NotSent` when no key is usable: by [`Rejection::RateLimit`], [`Rejection::Budget`] (a quota) or
-/// [`Rejection::NoCredential`], with the time until the first one is back as its hint. When the last usable key failed
+/// `Rejected` with phase `NotSent` when no key is usable: by [`RateLimit`](llm_core::Rejection::RateLimit), [`Budget`](llm_core::Rejection::Budget) (a quota) or
+/// [`NoCredential`](llm_core::Rejection::NoCredential), with the time until the first one is back as its hint. When the last usable key failed
 /// in this call, that failure, with the same hint where it is later.
 ///
 /// # Cancellation
