@@ -57,9 +57,10 @@ pub use config::KeyPoolPolicy;
 /// a pool of the one driver that it wraps.
 ///
 /// # Errors
-/// `Rejected` with phase `NotSent` when no key is usable: by [`RateLimit`](llm_core::Rejection::RateLimit), [`Budget`](llm_core::Rejection::Budget) (a quota) or
-/// [`NoCredential`](llm_core::Rejection::NoCredential), with the time until the first one is back as its hint. When the last usable key failed
-/// in this call, that failure, with the same hint where it is later.
+/// `Rejected` with phase `NotSent` when no key is usable: by [`RateLimit`](llm_core::Rejection::RateLimit),
+/// [`Budget`](llm_core::Rejection::Budget) (a quota) or [`NoCredential`](llm_core::Rejection::NoCredential), with the
+/// time until the first one is back as its hint. When the last usable key failed in this call, that failure, with the
+/// same hint where it is later.
 ///
 /// # Cancellation
 /// Dropping the future or the stream drops the call inside.

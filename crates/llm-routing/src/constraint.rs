@@ -107,6 +107,10 @@ impl<'a> Findings<'a> {
         &self.notes
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rejections.is_empty() && self.notes.is_empty()
+    }
+
     pub(crate) fn into_parts(self) -> (Vec<CandidateRejection>, Vec<Note>) {
         (self.rejections, self.notes)
     }

@@ -6,18 +6,18 @@ use crate::candidate::{Candidate, check_candidates};
 use crate::constraint::{CandidateRejection, Findings, Note};
 use crate::decision::{
     AvailabilityRecord, CandidateInputs, DecisionInputs, DecisionRecord, Evaluation, Evaluations,
-    PlannedCandidate, RoutingDecision,
+    PlannedCandidate, RoutingDecision, ScorePart, ScoreRecord,
 };
 use crate::facts::Facts;
 use crate::metrics::{CandidateMetrics, Metrics};
 use crate::needs::{CallMode, Needs};
 use crate::pairing::Pairing;
 use crate::policy::RoutingPolicy;
-use crate::ranker::composite::{Column, Penalty, combine};
+use crate::ranker::composite::combine;
 use crate::ranker::{Ranker, Score};
 use crate::selector::{Contender, Selection};
 use llm_core::error::{Error, ErrorKind, Result};
-use llm_core::{CallContext, ChatRequest, QuotaView, ResolvedModel};
+use llm_core::{CallContext, ChatRequest, ModelId, QuotaView, ResolvedModel};
 use seeds::Seeds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -116,7 +116,8 @@ impl RoutingEngine {
             wall,
             seed: self.seeds.next(),
         };
-        let decided = self.decide_on(&asked, candidates, |id| self.metrics.of(id, now))?;
+        let figures = self.metrics.of_all(candidates.iter().map(Candidate::id), now);
+        let decided = self.decide_on(&asked, candidates, &figures)?;
         let Decided {
             plan,
             mut record,
@@ -131,36 +132,33 @@ impl RoutingEngine {
         Ok(RoutingDecision::new(plan, record, needs))
     }
 
-    /// Decides on what was recorded.
+    /// Decides on what was recorded: `figures` are the candidates', in their order.
     pub(crate) fn redecide(
         &self,
         asked: &Asked<'_>,
         candidates: &[Candidate],
-        metrics: impl Fn(&str) -> CandidateMetrics,
+        figures: &[CandidateMetrics],
     ) -> Result<DecisionRecord> {
         check_candidates(candidates)?;
-        Ok(self.decide_on(asked, candidates, metrics)?.record)
+        Ok(self.decide_on(asked, candidates, figures)?.record)
     }
 
     fn decide_on(
         &self,
         asked: &Asked<'_>,
         candidates: &[Candidate],
-        metrics: impl Fn(&str) -> CandidateMetrics,
+        figures: &[CandidateMetrics],
     ) -> Result<Decided> {
-        let mut considered: Vec<_> = candidates
-            .iter()
-            .map(|candidate| {
-                let mut considered = Considered::new(candidate, asked, metrics(candidate.id()));
-                self.constrain(&mut considered);
-                let availability = considered.availability();
-                considered.evaluation.availability =
-                    availability.map(|availability| AvailabilityRecord::new(availability, asked.now));
-                considered
-            })
-            .collect();
-        self.rank(&mut considered);
-        let order = self.select(&mut considered, asked.seed)?;
+        // One evaluation for each that is considered, in the same order. They are apart because they stay.
+        let mut considered = Vec::with_capacity(candidates.len());
+        let mut evaluations = Vec::with_capacity(candidates.len());
+        for (candidate, metrics) in candidates.iter().zip(figures) {
+            let mut one = Considered::new(candidate, asked, metrics);
+            evaluations.push(self.constrain(&mut one));
+            considered.push(one);
+        }
+        self.rank(&mut considered, &mut evaluations);
+        let order = self.select(&considered, &mut evaluations, asked.seed)?;
 
         let plan: Vec<_> = order
             .iter()
@@ -176,99 +174,97 @@ impl RoutingEngine {
         } else {
             Vec::new()
         };
-        let evaluations = considered
-            .into_iter()
-            .map(|considered| considered.evaluation)
-            .collect();
         let record = DecisionRecord::new(self.policy.name().into(), asked.seed, ids, evaluations);
         Ok(Decided { plan, record, inputs })
     }
 
-    fn constrain(&self, considered: &mut Considered<'_>) {
+    fn constrain(&self, considered: &mut Considered<'_>) -> Evaluation {
+        let mut evaluation = considered.evaluation();
+        let mut taken = Vec::new();
+        let pairing = considered.pairing();
         for rule in self.policy.constraints() {
             let name = rule.constraint.name();
             let mut findings = Findings::new(name);
-            rule.constraint.check(&considered.pairing(), &mut findings);
+            rule.constraint.check(&pairing, &mut findings);
+            if findings.is_empty() {
+                continue;
+            }
             let (rejections, notes) = findings.into_parts();
-            considered.evaluation.notes.extend(notes);
+            evaluation.notes.extend(notes);
             match rule.penalty {
                 Some(penalty) if !rejections.is_empty() => {
                     let soft = rejections
                         .into_iter()
                         .map(|rejection| Note::new(name, rejection.code, rejection.description));
-                    considered.evaluation.notes.extend(soft);
-                    considered.is_penalised = true;
-                    considered.penalties.push(Penalty {
-                        constraint: name.into(),
-                        penalty,
-                    });
+                    evaluation.notes.extend(soft);
+                    taken.push(ScorePart::taken(name.into(), penalty));
                 }
-                _ => considered.evaluation.rejections.extend(rejections),
+                _ => evaluation.rejections.extend(rejections),
             }
         }
-        considered.evaluation.eligible = considered.evaluation.rejections.is_empty();
+        evaluation.eligible = evaluation.rejections.is_empty();
+        considered.is_penalised = !taken.is_empty();
+        considered.taken = taken;
+        evaluation
     }
 
     /// Scores the eligible; whoever cannot be scored is eligible no longer.
-    fn rank(&self, considered: &mut [Considered<'_>]) {
+    fn rank(&self, considered: &mut [Considered<'_>], evaluations: &mut [Evaluation]) {
         let rankers = self.policy.rankers();
-        let mut columns: Vec<_> = rankers
+        let names: Vec<Arc<str>> = rankers
             .iter()
-            .map(|weighted| Column {
-                ranker: weighted.ranker.name().into(),
-                weight: weighted.weight,
-                scores: Vec::with_capacity(considered.len()),
-            })
+            .map(|weighted| weighted.ranker.name().into())
             .collect();
-        let mut penalties = Vec::with_capacity(considered.len());
-        for considered in considered.iter_mut().filter(|c| c.evaluation.eligible) {
-            let pairing = considered.pairing();
-            let scored = rankers
-                .iter()
-                .zip(&mut columns)
-                .try_for_each(|(weighted, column)| {
-                    column.scores.push(score(&weighted.ranker, &pairing)?);
-                    Ok(())
-                });
-            match scored {
-                Ok(()) => penalties.push(std::mem::take(&mut considered.penalties)),
+        let weights: Vec<_> = rankers.iter().map(|weighted| weighted.weight).collect();
+        let composite: Arc<str> = "composite".into();
+        let said = |pairing: &Pairing<'_>, taken: Vec<ScorePart>| -> Result<_, Box<CandidateRejection>> {
+            let mut parts = Vec::with_capacity(rankers.len() + taken.len());
+            for (weighted, name) in rankers.iter().zip(&names) {
+                let score = score(&weighted.ranker, pairing)?;
+                parts.push(ScorePart::said(name.clone(), score));
+            }
+            parts.extend(taken);
+            Ok(parts)
+        };
+        for (considered, evaluation) in considered.iter_mut().zip(&mut *evaluations) {
+            if !evaluation.eligible {
+                continue;
+            }
+            let taken = std::mem::take(&mut considered.taken);
+            match said(&considered.pairing(), taken) {
+                Ok(parts) => evaluation.score = Some(ScoreRecord::composite(composite.clone(), parts)),
                 Err(rejection) => {
-                    columns
-                        .iter_mut()
-                        .for_each(|column| column.scores.truncate(penalties.len()));
-                    considered.evaluation.eligible = false;
-                    considered.evaluation.rejections.push(rejection);
+                    evaluation.eligible = false;
+                    evaluation.rejections.push(*rejection);
                 }
             }
         }
-        let scores = combine(columns, &penalties);
-        let eligible = considered.iter_mut().filter(|c| c.evaluation.eligible);
-        for (considered, score) in eligible.zip(scores) {
-            considered.evaluation.score = score;
-        }
+        let eligible = evaluations.iter_mut().filter(|evaluation| evaluation.eligible);
+        let mut scores: Vec<_> = eligible.map(|evaluation| &mut evaluation.score).collect();
+        combine(&mut scores, &weights);
     }
 
     /// Places in `considered`, group by group.
-    fn select(&self, considered: &mut [Considered<'_>], seed: u64) -> Result<Vec<usize>> {
+    fn select(
+        &self,
+        considered: &[Considered<'_>],
+        evaluations: &mut [Evaluation],
+        seed: u64,
+    ) -> Result<Vec<usize>> {
         let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (place, considered) in considered
-            .iter()
-            .enumerate()
-            .filter(|(_, c)| c.evaluation.eligible)
-        {
-            groups
-                .entry(considered.candidate.group())
-                .or_default()
-                .push(place);
+        for (place, evaluation) in evaluations.iter().enumerate() {
+            if evaluation.eligible {
+                groups.entry(evaluation.group).or_default().push(place);
+            }
         }
-        let mut order = Vec::new();
+        let mut order = Vec::with_capacity(evaluations.len());
         let selector = self.policy.selector();
         for places in groups.into_values() {
-            let contenders: Vec<_> = places
-                .iter()
-                .filter_map(|place| considered.get(*place))
-                .map(Considered::contender)
-                .collect();
+            let contender = |place: &usize| {
+                let score = evaluations.get(*place)?.score.as_ref();
+                Some(considered.get(*place)?.contender(score.map(|score| score.value)))
+            };
+            let contenders: Vec<_> = places.iter().filter_map(contender).collect();
             let mut chosen = vec![false; places.len()];
             for contender in selector.order(&Selection::new(&contenders).with_seed(seed)) {
                 match (places.get(contender), chosen.get_mut(contender)) {
@@ -280,13 +276,12 @@ impl RoutingEngine {
                 }
             }
             for (place, chosen) in places.iter().zip(chosen) {
-                if let (false, Some(considered)) = (chosen, considered.get_mut(*place)) {
-                    let note = Note::new(
+                if let (false, Some(evaluation)) = (chosen, evaluations.get_mut(*place)) {
+                    evaluation.notes.push(Note::new(
                         selector.name(),
                         "left_out",
                         "the selector left it out of the plan",
-                    );
-                    considered.evaluation.notes.push(note);
+                    ));
                 }
             }
         }
@@ -318,37 +313,49 @@ struct Decided {
 struct Considered<'a> {
     candidate: &'a Candidate,
     asked: &'a Asked<'a>,
-    metrics: CandidateMetrics,
+    metrics: &'a CandidateMetrics,
+    model_asked: Option<&'a ModelId>,
     resolved: Result<Arc<ResolvedModel>>,
-    penalties: Vec<Penalty>,
+    availability: Option<AvailabilityRecord>,
+    /// What soft constraints take from its score.
+    taken: Vec<ScorePart>,
     is_penalised: bool,
-    evaluation: Evaluation,
 }
 
 impl<'a> Considered<'a> {
-    fn new(candidate: &'a Candidate, asked: &'a Asked<'a>, metrics: CandidateMetrics) -> Self {
+    fn new(candidate: &'a Candidate, asked: &'a Asked<'a>, metrics: &'a CandidateMetrics) -> Self {
         let named = asked.request.model.as_ref();
+        let model_asked = candidate.model().or(named);
         let resolved = candidate.resolve(named);
-        let evaluation = Evaluation {
-            candidate: candidate.shared_id().clone(),
-            name: candidate.shared_name().clone(),
-            group: candidate.group(),
-            model_asked: candidate.model().or(named).cloned(),
-            model: resolved.as_ref().ok().map(|resolved| resolved.id.clone()),
-            eligible: true,
-            score: None,
-            rejections: Vec::new(),
-            notes: Vec::new(),
-            availability: None,
-        };
+        let availability = resolved.as_deref().ok().map(|resolved| {
+            let availability = candidate.availability(model_asked, Some(resolved));
+            AvailabilityRecord::new(availability, asked.now)
+        });
         Considered {
             candidate,
             asked,
             metrics,
+            model_asked,
             resolved,
-            penalties: Vec::new(),
+            availability,
+            taken: Vec::new(),
             is_penalised: false,
-            evaluation,
+        }
+    }
+
+    /// Nothing is found yet.
+    fn evaluation(&self) -> Evaluation {
+        Evaluation {
+            candidate: self.candidate.shared_id().clone(),
+            name: self.candidate.shared_name().clone(),
+            group: self.candidate.group(),
+            model_asked: self.model_asked.cloned(),
+            model: self.resolved.as_ref().ok().map(|resolved| resolved.id.clone()),
+            eligible: true,
+            score: None,
+            rejections: Vec::new(),
+            notes: Vec::new(),
+            availability: self.availability,
         }
     }
 
@@ -361,17 +368,9 @@ impl<'a> Considered<'a> {
             self.resolved.as_deref(),
         )
         .with_prefers_quality(asked.prefers_quality)
-        .with_metrics(&self.metrics)
+        .with_metrics(self.metrics)
         .with_quota(asked.quota)
         .with_wall(asked.wall)
-    }
-
-    fn availability(&self) -> Option<llm_core::Availability> {
-        let resolved = self.resolved.as_deref().ok()?;
-        Some(
-            self.candidate
-                .availability(self.evaluation.model_asked.as_ref(), Some(resolved)),
-        )
     }
 
     /// What it was judged by.
@@ -380,38 +379,36 @@ impl<'a> Considered<'a> {
             self.candidate,
             self.asked,
             self.resolved.as_deref(),
-            self.metrics,
-            self.evaluation.availability,
+            *self.metrics,
+            self.availability,
         )
     }
 
-    fn contender(&self) -> Contender<'_> {
-        let score = self.evaluation.score.as_ref().map(|score| score.value);
-        let availability = self.evaluation.availability.as_ref();
+    fn contender(&self, score: Option<f64>) -> Contender<'_> {
         Contender::new(self.candidate, self.resolved.as_deref().ok(), score)
-            .with_metrics(&self.metrics)
-            .with_available(availability.is_none_or(|record| record.available))
+            .with_metrics(self.metrics)
+            .with_available(self.availability.is_none_or(|record| record.available))
             .with_penalised(self.is_penalised)
     }
 
     fn plan(&self) -> PlannedCandidate {
         PlannedCandidate::new(
             self.candidate.clone(),
-            self.evaluation.model_asked.clone(),
+            self.model_asked.cloned(),
             self.resolved.as_ref().ok().cloned(),
         )
     }
 }
 
 /// What one ranker says of one candidate, or why that rejects it.
-fn score(ranker: &Arc<dyn Ranker>, pairing: &Pairing<'_>) -> Result<Option<Score>, CandidateRejection> {
+fn score(ranker: &Arc<dyn Ranker>, pairing: &Pairing<'_>) -> Result<Option<Score>, Box<CandidateRejection>> {
     let reject = |description: String, facts| {
-        Err(CandidateRejection::new(
+        Err(Box::new(CandidateRejection::new(
             ranker.name(),
             "ranker_error",
             description,
             facts,
-        ))
+        )))
     };
     match ranker.score(pairing) {
         Ok(Some(score)) if !score.value.is_finite() => {

@@ -29,7 +29,7 @@ pub use decision::{
 };
 pub use engine::RoutingEngine;
 pub use executor::{PlanExecutor, ResponseCheck, Served};
-pub use facts::Facts;
+pub use facts::{Fact, Facts};
 pub use metrics::{CallInFlight, CandidateMetrics, Metrics};
 pub use needs::{CallMode, Needs};
 pub use observer::PlanObserver;

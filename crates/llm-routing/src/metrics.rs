@@ -44,6 +44,11 @@ struct Cell {
 }
 
 impl Cell {
+    fn at(&self, now: Instant) -> CandidateMetrics {
+        let in_flight = self.in_flight.load(Ordering::Relaxed);
+        self.measured().at(now, in_flight)
+    }
+
     fn measured(&self) -> std::sync::MutexGuard<'_, Measured> {
         // every change is whole before the lock is let go
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
@@ -113,11 +118,24 @@ impl Metrics {
     /// What is known of a candidate now.
     pub fn of(&self, candidate: &str, now: Instant) -> CandidateMetrics {
         let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(cell) = cells.get(candidate) else {
-            return CandidateMetrics::default();
+        cells
+            .get(candidate)
+            .map_or_else(Default::default, |cell| cell.at(now))
+    }
+
+    /// The same of many, in their order.
+    pub(crate) fn of_all<'c>(
+        &self,
+        candidates: impl Iterator<Item = &'c str>,
+        now: Instant,
+    ) -> Vec<CandidateMetrics> {
+        let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
+        let of = |candidate| {
+            cells
+                .get(candidate)
+                .map_or_else(Default::default, |cell| cell.at(now))
         };
-        let in_flight = cell.in_flight.load(Ordering::Relaxed);
-        cell.measured().at(now, in_flight)
+        candidates.map(of).collect()
     }
 
     /// A call to a candidate begins. It is in flight until the guard is told how it ended, or dropped.

@@ -29,8 +29,8 @@ pub use usage::{UsageCount, UsageRanker};
 /// Scores candidates for a request.
 ///
 /// A policy with one ranker takes its scores as they are. With several, each one's scores are first brought
-/// to 0..1 over the eligible candidates and then averaged, so that dollars and milliseconds can be added;
-/// the decision shows raw and normalised values.
+/// to 0..1 over the eligible candidates, then weighted and added, so that dollars and milliseconds can be compared; the
+/// decision shows raw and normalised values.
 pub trait Ranker: Debug + Send + Sync + 'static {
     /// What decisions call it.
     fn name(&self) -> &str;

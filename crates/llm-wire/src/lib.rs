@@ -19,6 +19,8 @@ mod call_ids;
 mod codec;
 mod cut_off;
 mod decode_options;
+#[cfg(any(feature = "chat-completions", feature = "responses"))]
+mod efforts;
 mod failure;
 mod fault;
 mod fields;

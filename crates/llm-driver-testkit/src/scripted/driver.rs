@@ -208,7 +208,10 @@ impl ScriptedDriver {
                 Error::new(ErrorKind::Internal, message)
             })?;
             within_deadline(cx, Phase::Sent, async {
-                tokio::time::sleep(reply.pause).await;
+                // A sleep of no time waits for the next tick of the timer, a millisecond.
+                if !reply.pause.is_zero() {
+                    tokio::time::sleep(reply.pause).await;
+                }
                 match reply.start {
                     Start::Stream(steps) => Ok(steps),
                     Start::Fail(error) => Err(error),

@@ -3,6 +3,7 @@
 use super::inputs::DecisionInputs;
 use crate::constraint::{CandidateRejection, Note};
 use crate::facts::Facts;
+use crate::ranker::Score;
 use llm_core::{Availability, Error, ModelId, UnavailableReason};
 use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
@@ -143,10 +144,11 @@ impl ScoreRecord {
         }
     }
 
-    pub(crate) fn composite(parts: Vec<ScorePart>) -> Self {
+    /// Its value is still to come.
+    pub(crate) fn composite(name: Arc<str>, parts: Vec<ScorePart>) -> Self {
         ScoreRecord {
-            value: parts.iter().map(|part| part.contribution).sum(),
-            ranker: "composite".into(),
+            value: 0.0,
+            ranker: name,
             facts: Facts::default(),
             parts,
         }
@@ -169,6 +171,33 @@ pub struct ScorePart {
     pub contribution: f64,
     /// The figures behind it.
     pub facts: Facts,
+}
+
+impl ScorePart {
+    /// What a ranker says, before it is weighed against others.
+    pub(crate) fn said(ranker: Arc<str>, score: Option<Score>) -> Self {
+        let (raw, facts) = score.map_or_else(Default::default, |score| (Some(score.value), score.facts));
+        ScorePart {
+            source: ranker,
+            weight: None,
+            raw,
+            normalised: None,
+            contribution: 0.0,
+            facts,
+        }
+    }
+
+    /// What a soft constraint takes.
+    pub(crate) fn taken(constraint: Arc<str>, penalty: f64) -> Self {
+        ScorePart {
+            source: constraint,
+            weight: None,
+            raw: None,
+            normalised: None,
+            contribution: -penalty,
+            facts: Facts::default(),
+        }
+    }
 }
 
 /// An availability as it stands in a decision: moments are written as durations from it.

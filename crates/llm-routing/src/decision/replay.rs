@@ -39,11 +39,7 @@ impl DecisionInputs {
             .map(|inputs| Recorded::candidate(inputs, self.model.as_ref(), now))
             .collect();
         let request = ChatRequest::new([]).with_model(self.model.clone());
-        let figures: HashMap<&str, _> = self
-            .candidates
-            .iter()
-            .map(|one| (&*one.id, one.metrics))
-            .collect();
+        let figures: Vec<_> = self.candidates.iter().map(|one| one.metrics).collect();
         let quota = RecordedQuota::of(self);
         let asked = Asked {
             request: &request,
@@ -54,9 +50,7 @@ impl DecisionInputs {
             wall: self.wall(),
             seed,
         };
-        RoutingEngine::new(policy).redecide(&asked, &candidates, |id| {
-            figures.get(id).copied().unwrap_or_default()
-        })
+        RoutingEngine::new(policy).redecide(&asked, &candidates, &figures)
     }
 }
 

@@ -19,11 +19,12 @@ pub(super) struct Latency {
 
 impl Latency {
     pub(super) fn add(&mut self, commit: Duration, total: Duration, now: Instant) {
-        if self.is_stale(now) {
+        let commit = millis(commit);
+        let [.., peak] = self.at(now);
+        if peak.is_none() {
             *self = Latency::default();
         }
-        let commit = millis(commit);
-        let faded = self.peak_at(now).filter(|peak| *peak > commit);
+        let faded = peak.filter(|peak| *peak > commit);
         self.peak = Some(faded.unwrap_or(commit));
         self.commit = Some(averaged(self.commit, commit));
         self.total = Some(averaged(self.total, millis(total)));
@@ -33,23 +34,21 @@ impl Latency {
     /// Time to commit, to the end, and the peak. What is too old to be true is unknown again, so that a candidate which
     /// was slow once is tried once more.
     pub(super) fn at(&self, now: Instant) -> [Option<f64>; 3] {
-        if self.is_stale(now) {
-            return [None; 3];
+        let age = self.last.map(|last| now.saturating_duration_since(last));
+        match age {
+            Some(age) if age <= WINDOW => [self.commit, self.total, self.peak_after(age)],
+            _ => [None; 3],
         }
-        [self.commit, self.total, self.peak_at(now)]
     }
 
     /// A peak falls towards the average.
-    fn peak_at(&self, now: Instant) -> Option<f64> {
-        let (peak, floor, last) = (self.peak?, self.commit?, self.last?);
-        let age = now.saturating_duration_since(last).as_secs_f64();
-        let left = (-age / PEAK_FADES.as_secs_f64()).exp();
+    fn peak_after(&self, age: Duration) -> Option<f64> {
+        let (peak, floor) = (self.peak?, self.commit?);
+        if peak <= floor {
+            return Some(floor);
+        }
+        let left = (-age.as_secs_f64() / PEAK_FADES.as_secs_f64()).exp();
         Some(floor + (peak - floor) * left)
-    }
-
-    fn is_stale(&self, now: Instant) -> bool {
-        self.last
-            .is_some_and(|last| now.saturating_duration_since(last) > WINDOW)
     }
 }
 

@@ -1,94 +1,56 @@
 //! From what each ranker says to one score for each candidate.
 
-use super::Score;
-use crate::decision::{ScorePart, ScoreRecord};
+use crate::decision::ScoreRecord;
 use crate::facts::Facts;
-use std::sync::Arc;
 
-/// What one ranker said of every eligible candidate, in their order.
-#[derive(Debug)]
-pub(crate) struct Column {
-    pub(crate) ranker: Arc<str>,
-    pub(crate) weight: f64,
-    pub(crate) scores: Vec<Option<Score>>,
-}
-
-/// What one soft constraint takes from a candidate's score.
-#[derive(Debug, Clone)]
-pub(crate) struct Penalty {
-    pub(crate) constraint: Arc<str>,
-    pub(crate) penalty: f64,
-}
-
-/// One score for each candidate; `None` where no ranker knows anything of anybody and nothing is taken. `penalties`
-/// are the candidates', in their order.
-pub(crate) fn combine(columns: Vec<Column>, penalties: &[Vec<Penalty>]) -> Vec<Option<ScoreRecord>> {
-    let penalised = penalties.iter().any(|penalties| !penalties.is_empty());
-    match <[Column; 1]>::try_from(columns) {
-        Ok([only]) if !penalised => as_they_are(only),
-        Ok([only]) => added_up(vec![only], penalties),
-        Err(columns) => added_up(columns, penalties),
+/// Makes one score of what was said of each eligible candidate: a part for each ranker, in the order of their `weights`,
+/// then one for each soft constraint that takes something. What comes out is `None` where no ranker knows anything of
+/// anybody and nothing is taken.
+pub(crate) fn combine(said: &mut [&mut Option<ScoreRecord>], weights: &[f64]) {
+    let is_alone = |record: &ScoreRecord| record.parts.len() == 1;
+    if weights.len() == 1 && said.iter().all(|record| record.as_ref().is_some_and(is_alone)) {
+        take_as_they_are(said);
+    } else {
+        add_up(said, weights);
     }
 }
 
 /// A single ranker stays as it is; what it does not know stands at the median.
-fn as_they_are(column: Column) -> Vec<Option<ScoreRecord>> {
-    let median = median(&column.scores);
-    let ranker = column.ranker;
-    let record = |score: Option<Score>| match score {
-        Some(score) => Some(ScoreRecord::new(score.value, ranker.clone(), score.facts)),
-        None => median
-            .map(|median| ScoreRecord::new(median, ranker.clone(), Facts::default().with("unknown", true))),
-    };
-    column.scores.into_iter().map(record).collect()
+fn take_as_they_are(said: &mut [&mut Option<ScoreRecord>]) {
+    let median = median(said, 0);
+    for record in said {
+        let only = record.take().and_then(|mut record| record.parts.pop());
+        **record = only.and_then(|part| {
+            let (value, facts) = match part.raw {
+                Some(value) => (value, part.facts),
+                None => (median?, Facts::default().with("unknown", true)),
+            };
+            Some(ScoreRecord::new(value, part.source, facts))
+        });
+    }
 }
 
 /// Several rankers: each is brought to 0..1 over these candidates, then they are added up by their weights, and what
 /// soft constraints take is taken.
-fn added_up(columns: Vec<Column>, penalties: &[Vec<Penalty>]) -> Vec<Option<ScoreRecord>> {
-    let sum: f64 = columns.iter().map(|column| column.weight).sum();
-    let mut columns: Vec<_> = columns
-        .into_iter()
-        .map(|column| {
-            let scale = Scale::of(&column.scores);
-            (
-                column.ranker,
-                column.weight / sum,
-                scale,
-                column.scores.into_iter(),
-            )
-        })
-        .collect();
-    let nothing_known = columns.iter().all(|(_, _, scale, _)| scale.is_none());
-    if nothing_known && penalties.iter().all(Vec::is_empty) {
-        return penalties.iter().map(|_| None).collect();
+fn add_up(said: &mut [&mut Option<ScoreRecord>], weights: &[f64]) {
+    let sum: f64 = weights.iter().sum();
+    let scales: Vec<_> = (0..weights.len()).map(|ranker| Scale::of(said, ranker)).collect();
+    let takes = |record: &ScoreRecord| record.parts.len() > weights.len();
+    let nothing_known = scales.iter().all(Option::is_none);
+    if nothing_known && !said.iter().any(|record| record.as_ref().is_some_and(takes)) {
+        said.iter_mut().for_each(|record| **record = None);
+        return;
     }
-    let mut record = |penalties: &Vec<Penalty>| {
-        let mut parts = Vec::with_capacity(columns.len() + penalties.len());
-        for (ranker, weight, scale, scores) in &mut columns {
-            let score = scores.next().flatten();
-            let raw = score.as_ref().map(|score| score.value);
-            let normalised = scale.as_ref().map_or(0.0, |scale| scale.normalise(raw));
-            parts.push(ScorePart {
-                source: ranker.clone(),
-                weight: Some(*weight),
-                raw,
-                normalised: Some(normalised),
-                contribution: normalised * *weight,
-                facts: score.map(|score| score.facts).unwrap_or_default(),
-            });
+    for record in said.iter_mut().filter_map(|record| record.as_mut()) {
+        for ((part, weight), scale) in record.parts.iter_mut().zip(weights).zip(&scales) {
+            let weight = weight / sum;
+            let normalised = scale.as_ref().map_or(0.0, |scale| scale.normalise(part.raw));
+            part.weight = Some(weight);
+            part.normalised = Some(normalised);
+            part.contribution = normalised * weight;
         }
-        parts.extend(penalties.iter().map(|penalty| ScorePart {
-            source: penalty.constraint.clone(),
-            weight: None,
-            raw: None,
-            normalised: None,
-            contribution: -penalty.penalty,
-            facts: Facts::default(),
-        }));
-        Some(ScoreRecord::composite(parts))
-    };
-    penalties.iter().map(&mut record).collect()
+        record.value = record.parts.iter().map(|part| part.contribution).sum();
+    }
 }
 
 /// Where the known scores of one ranker lie.
@@ -96,21 +58,27 @@ fn added_up(columns: Vec<Column>, penalties: &[Vec<Penalty>]) -> Vec<Option<Scor
 struct Scale {
     lowest: f64,
     highest: f64,
-    median: f64,
+    /// Where the unknown stand; not worked out where all are known.
+    median: Option<f64>,
 }
 
 impl Scale {
-    fn of(scores: &[Option<Score>]) -> Option<Self> {
-        let known = || scores.iter().flatten().map(|score| score.value);
+    /// Of the ranker at this place.
+    fn of(said: &[&mut Option<ScoreRecord>], ranker: usize) -> Option<Self> {
+        let mut scores = raw(said, ranker);
+        let first = scores.by_ref().flatten().next()?;
+        let ends = |(lowest, highest): (f64, f64), score: f64| (lowest.min(score), highest.max(score));
+        let (lowest, highest) = scores.flatten().fold((first, first), ends);
+        let all_known = raw(said, ranker).all(|score| score.is_some());
         Some(Scale {
-            lowest: known().min_by(f64::total_cmp)?,
-            highest: known().max_by(f64::total_cmp)?,
-            median: median(scores)?,
+            lowest,
+            highest,
+            median: if all_known { None } else { median(said, ranker) },
         })
     }
 
     fn normalise(&self, score: Option<f64>) -> f64 {
-        let value = score.unwrap_or(self.median);
+        let value = score.or(self.median).unwrap_or(self.lowest);
         // halves first: the difference of two finite numbers may not be one
         let width = self.highest / 2.0 - self.lowest / 2.0;
         if width > 0.0 {
@@ -122,8 +90,14 @@ impl Scale {
     }
 }
 
-fn median(scores: &[Option<Score>]) -> Option<f64> {
-    let mut known: Vec<f64> = scores.iter().flatten().map(|score| score.value).collect();
+/// What one ranker said of each.
+fn raw<'s>(said: &'s [&mut Option<ScoreRecord>], ranker: usize) -> impl Iterator<Item = Option<f64>> + 's {
+    let records = said.iter().filter_map(|record| record.as_ref());
+    records.map(move |record| record.parts.get(ranker)?.raw)
+}
+
+fn median(said: &[&mut Option<ScoreRecord>], ranker: usize) -> Option<f64> {
+    let mut known: Vec<f64> = raw(said, ranker).flatten().collect();
     known.sort_unstable_by(f64::total_cmp);
     let upper = *known.get(known.len() / 2)?;
     let lower = *known.get((known.len() - 1) / 2)?;
@@ -133,17 +107,48 @@ fn median(scores: &[Option<Score>]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision::ScorePart;
+    use crate::ranker::Score;
 
-    fn column(ranker: &str, scores: &[Option<f64>]) -> Column {
+    /// What one ranker says of each candidate.
+    struct Column {
+        ranker: &'static str,
+        weight: f64,
+        scores: Vec<Option<f64>>,
+    }
+
+    fn column(ranker: &'static str, scores: &[Option<f64>]) -> Column {
         Column {
-            ranker: ranker.into(),
+            ranker,
             weight: 1.0,
-            scores: scores.iter().map(|score| score.map(Score::new)).collect(),
+            scores: scores.to_vec(),
         }
     }
 
+    /// `taken`: what soft constraints take from each candidate.
+    fn combined(columns: &[Column], taken: &[&[f64]]) -> Vec<Option<ScoreRecord>> {
+        let mut records: Vec<_> = taken
+            .iter()
+            .enumerate()
+            .map(|(candidate, taken)| {
+                let said = |column: &Column| {
+                    let score: Option<f64> = column.scores[candidate];
+                    ScorePart::said(column.ranker.into(), score.map(Score::new))
+                };
+                let taken = taken
+                    .iter()
+                    .map(|penalty| ScorePart::taken("quota".into(), *penalty));
+                let parts = columns.iter().map(said).chain(taken).collect();
+                Some(ScoreRecord::composite("composite".into(), parts))
+            })
+            .collect();
+        let weights: Vec<_> = columns.iter().map(|column| column.weight).collect();
+        combine(&mut records.iter_mut().collect::<Vec<_>>(), &weights);
+        records
+    }
+
     fn values(columns: Vec<Column>, candidates: usize) -> Vec<Option<f64>> {
-        combine(columns, &vec![Vec::new(); candidates])
+        combined(&columns, &vec![&[][..]; candidates])
             .into_iter()
             .map(|record| record.map(|record| record.value))
             .collect()
@@ -187,11 +192,7 @@ mod tests {
             column("a", &[Some(1.0), None]),
             column("b", &[Some(5.0), Some(5.0)]),
         ];
-        let penalty = Penalty {
-            constraint: "quota".into(),
-            penalty: 2.0,
-        };
-        let records = combine(columns, &[vec![], vec![penalty]]);
+        let records = combined(&columns, &[&[], &[2.0]]);
         let second = records[1].as_ref().unwrap();
         let parts: Vec<_> = second
             .parts
@@ -210,11 +211,7 @@ mod tests {
 
     #[test]
     fn a_penalty_counts_without_a_ranker_too() {
-        let penalty = Penalty {
-            constraint: "quota".into(),
-            penalty: 1.0,
-        };
-        let values: Vec<_> = combine(vec![], &[vec![penalty], vec![]])
+        let values: Vec<_> = combined(&[], &[&[1.0], &[]])
             .into_iter()
             .map(|record| record.unwrap().value)
             .collect();
@@ -226,6 +223,19 @@ mod tests {
         let wide = [Some(f64::MIN), Some(f64::MAX)];
         let got = values(vec![column("a", &wide), column("b", &wide)], 2);
         assert_eq!(got, [Some(0.0), Some(1.0)]);
-        assert_eq!(median(&wide.map(|value| value.map(Score::new))), Some(0.0));
+    }
+
+    #[test]
+    fn the_median_is_the_middle_or_between_the_two() {
+        let of = |known: &[f64]| {
+            let mut scores: Vec<_> = known.iter().copied().map(Some).collect();
+            scores.push(None);
+            values(vec![column("a", &scores)], scores.len())[known.len()]
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[3.0]), Some(3.0));
+        assert_eq!(of(&[9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(of(&[9.0, 1.0, 4.0, 2.0]), Some(3.0));
+        assert_eq!(of(&[f64::MIN, f64::MAX]), Some(0.0));
     }
 }

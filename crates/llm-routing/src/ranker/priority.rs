@@ -4,6 +4,7 @@ use super::{Ranker, Score};
 use crate::facts::Facts;
 use crate::pairing::Pairing;
 use llm_core::{Error, ErrorKind, Result};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Scores by a fixed list: a candidate's number stands under its id, else under its model, else under its
@@ -80,7 +81,7 @@ impl Ranker for PriorityRanker {
             .find_with_name(priorities)
             .map_or((0.0, "nothing"), |(value, by)| (*value, by));
         Ok(Some(
-            Score::new(value).with_facts(Facts::default().with("set_by", by)),
+            Score::new(value).with_facts(Facts::default().with("set_by", Cow::Borrowed(by))),
         ))
     }
 }

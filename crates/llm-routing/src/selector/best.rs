@@ -18,15 +18,10 @@ impl Selector for Best {
     }
 
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
-        let score = |place: &usize| {
-            selection
-                .contenders
-                .get(*place)
-                .and_then(|contender| contender.score)
-        };
-        let mut order: Vec<usize> = (0..selection.contenders.len()).collect();
-        order.sort_by(|a, b| descending(score(a), score(b)));
-        order
+        let scores = selection.contenders.iter().map(|contender| contender.score);
+        let mut order: Vec<_> = scores.enumerate().collect();
+        order.sort_by(|(_, a), (_, b)| descending(*a, *b));
+        order.into_iter().map(|(place, _)| place).collect()
     }
 }
 

@@ -1,14 +1,11 @@
 //! This format as whoever carries the bytes reads it: the pairing of the decoder with its framing.
 
 use super::{DecodeOptions, Dialect, StreamDecoder, decode_error, decode_response};
-use crate::frame::{SseDecoder, SseItem};
+use crate::frame::SseDecoder;
 use crate::tool_names::ToolNames;
-use llm_core::{
-    AnswerDecoder, ChatCodec, ChatEvent, ChatRequest, ChatResponse, Error, Framing, Phase, ResponseMeta,
-    Result,
-};
+use llm_core::{ChatRequest, Framing, ResponseMeta};
 
-/// The answers to one request in one dialect, for [`ChatCodec`]'s users.
+/// The answers to one request in one dialect, for [`ChatCodec`](llm_core::ChatCodec)'s users.
 ///
 /// ```
 /// use llm_core::{ChatCodec, ChatRequest, ResponseMeta};
@@ -37,14 +34,9 @@ impl ResponsesCodec {
             },
         }
     }
-
-    fn options(&self, meta: ResponseMeta) -> DecodeOptions {
-        DecodeOptions {
-            meta,
-            ..self.options.clone()
-        }
-    }
 }
+
+crate::codec::codec_of_events!(ResponsesCodec, &[Framing::Events], SseDecoder);
 
 /// The tools whose calls may come folded into one. Where the vendor stores responses, the one call is what it waits for
 /// a result of, so it is left as it is.
@@ -59,68 +51,4 @@ fn folded_tools(dialect: &Dialect, request: &ChatRequest) -> Vec<String> {
         return Vec::new();
     }
     request.tools.iter().map(|tool| tool.name.clone()).collect()
-}
-
-impl ChatCodec for ResponsesCodec {
-    fn decoder(&self, _: Framing, meta: ResponseMeta, max_frame_bytes: usize) -> Box<dyn AnswerDecoder> {
-        Box::new(EventStream {
-            frames: SseDecoder::new(max_frame_bytes),
-            decoder: StreamDecoder::new(&self.dialect, self.options(meta)),
-        })
-    }
-
-    fn decode_response(&self, meta: ResponseMeta, body: &[u8]) -> Result<ChatResponse> {
-        decode_response(&self.dialect, self.options(meta), body)
-    }
-
-    fn decode_error(&self, status: u16, body: &[u8]) -> Error {
-        decode_error(&self.dialect, Some(status), body)
-    }
-}
-
-#[derive(Debug)]
-struct EventStream {
-    frames: SseDecoder,
-    decoder: StreamDecoder,
-}
-
-impl AnswerDecoder for EventStream {
-    fn push(&mut self, piece: &[u8], out: &mut Vec<ChatEvent>) -> Result<()> {
-        let decoder = &mut self.decoder;
-        self.frames.feed(piece, |item| {
-            match item {
-                SseItem::Event(event) => decoder.feed(event.event, event.data, out)?,
-                _ => decoder.keep_alive(out),
-            }
-            Ok(())
-        })
-    }
-
-    fn end(&mut self, out: &mut Vec<ChatEvent>) -> Result<()> {
-        let decoder = &mut self.decoder;
-        self.frames.finish(|item| match item {
-            SseItem::Event(event) => decoder.feed_unterminated(event.event, event.data, out),
-            _ => Ok(()),
-        })
-    }
-
-    fn is_done(&self) -> bool {
-        self.decoder.is_done()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.decoder.is_complete()
-    }
-
-    fn finish(&mut self, out: &mut Vec<ChatEvent>) -> Result<()> {
-        self.decoder.finish(out)
-    }
-
-    fn interrupt(&mut self, out: &mut Vec<ChatEvent>) {
-        self.decoder.interrupt(out);
-    }
-
-    fn phase(&self) -> Phase {
-        self.decoder.phase()
-    }
 }

@@ -4,6 +4,7 @@ use super::Encoding;
 use super::own_options::OwnOptions;
 use crate::chat_completions::dialect::EffortForm;
 use crate::chat_completions::request_types::{Body, WireThinking};
+use crate::efforts;
 use crate::fault::unsupported;
 use llm_core::model::Knob;
 use llm_core::{Capability, ReasoningEffort, Result, Support};
@@ -89,8 +90,7 @@ impl<'a> Encoding<'a> {
 
     /// With tools this model must not think.
     fn think_not_with_tools(&mut self, effort: &mut Effort<'a>) -> Result<()> {
-        let can_be_off = self
-            .efforts_offered()
+        let can_be_off = efforts::offered(self.model, self.rule.efforts)
             .is_some_and(|offered| offered.contains(&ReasoningEffort::None));
         if !can_be_off {
             let message = "cannot be used with this model here: it takes tools at the Responses API only";
@@ -115,7 +115,7 @@ impl<'a> Encoding<'a> {
             self.warn(FIELD, "is not sent: this host does not take it");
             return Ok(None);
         }
-        let Some(offered) = self.efforts_offered() else {
+        let Some(offered) = efforts::offered(self.model, self.rule.efforts) else {
             if asked == ReasoningEffort::None && self.model.rejects(Knob::ThinkingOff) {
                 self.warn(FIELD, "is sent as low: this model cannot stop thinking");
                 return Ok(Some(ReasoningEffort::Low));
@@ -146,30 +146,6 @@ impl<'a> Encoding<'a> {
             self.warn(FIELD, &message);
         }
         Ok(Some(taken))
-    }
-
-    /// The levels that can be sent; `None`: unknown.
-    fn efforts_offered(&self) -> Option<Vec<ReasoningEffort>> {
-        let mut offered = match (&self.model.efforts, self.rule.efforts) {
-            (Some(listed), Some(taken)) if !listed.is_empty() => {
-                let both: Vec<_> = taken
-                    .iter()
-                    .copied()
-                    .filter(|level| listed.contains(level))
-                    .collect();
-                if both.is_empty() { taken.to_vec() } else { both }
-            }
-            (Some(listed), _) => listed.clone(),
-            (None, Some(taken)) => taken.to_vec(),
-            (None, None) => match self.model.capabilities.support(Capability::Reasoning) {
-                Support::No => Vec::new(),
-                _ => return None,
-            },
-        };
-        if self.model.rejects(Knob::ThinkingOff) {
-            offered.retain(|level| *level != ReasoningEffort::None);
-        }
-        Some(offered)
     }
 
     /// Adds what says how much the model thinks.

@@ -2,6 +2,7 @@
 
 use super::Encoding;
 use crate::bag::Bag;
+use crate::efforts;
 use crate::fault::unsupported;
 use crate::responses::request_types::Body;
 use llm_core::model::Knob;
@@ -55,7 +56,7 @@ impl<'a> Encoding<'a> {
 
     /// The level to send for the level asked for; `None`: nothing is sent.
     fn effort_taken(&mut self, asked: ReasoningEffort) -> Result<Option<ReasoningEffort>> {
-        let Some(offered) = self.efforts_offered() else {
+        let Some(offered) = efforts::offered(self.model, self.rule.efforts) else {
             if asked == ReasoningEffort::None && self.model.rejects(Knob::ThinkingOff) {
                 self.warn(FIELD, "is sent as low: this model cannot stop thinking");
                 return Ok(Some(ReasoningEffort::Low));
@@ -80,29 +81,5 @@ impl<'a> Encoding<'a> {
             self.warn(FIELD, &message);
         }
         Ok(Some(taken))
-    }
-
-    /// The levels that can be sent; `None`: unknown.
-    fn efforts_offered(&self) -> Option<Vec<ReasoningEffort>> {
-        let mut offered = match (&self.model.efforts, self.rule.efforts) {
-            (Some(listed), Some(taken)) if !listed.is_empty() => {
-                let both: Vec<_> = taken
-                    .iter()
-                    .copied()
-                    .filter(|level| listed.contains(level))
-                    .collect();
-                if both.is_empty() { taken.to_vec() } else { both }
-            }
-            (Some(listed), _) => listed.clone(),
-            (None, Some(taken)) => taken.to_vec(),
-            (None, None) => match self.model.capabilities.support(Capability::Reasoning) {
-                Support::No => Vec::new(),
-                _ => return None,
-            },
-        };
-        if self.model.rejects(Knob::ThinkingOff) {
-            offered.retain(|level| *level != ReasoningEffort::None);
-        }
-        Some(offered)
     }
 }
