@@ -1,8 +1,8 @@
 //! What a plan may use: one stack with one model.
 
+use foldhash::{HashSet, HashSetExt};
 use llm_core::error::{Error, ErrorKind, Result};
 use llm_core::{Availability, ChatDriver, ModelId, Price, ResolvedModel};
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 

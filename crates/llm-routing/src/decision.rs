@@ -1,6 +1,7 @@
 //! The decision: the one plan that is executed, and why it came out as it did.
 
 mod explain;
+mod grounds;
 mod inputs;
 mod record;
 mod replay;
@@ -10,8 +11,9 @@ use crate::needs::Needs;
 use llm_core::{Availability, ChatDriver, ChatRequest, ModelId, ResolvedModel};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+pub(crate) use grounds::{Grounds, Judgement};
 pub use inputs::{CandidateInputs, DecisionInputs, ModelFacts, QuotaFacts};
 pub use record::{AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, ScorePart, ScoreRecord};
 
@@ -24,14 +26,21 @@ pub use record::{AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, Sc
 pub struct RoutingDecision {
     /// Never empty: a decision without a candidate is an error.
     plan: Vec<PlannedCandidate>,
-    record: DecisionRecord,
+    grounds: Grounds,
     needs: Needs,
+    /// Made when it is first asked for.
+    record: OnceLock<DecisionRecord>,
 }
 
 impl RoutingDecision {
-    pub(crate) fn new(plan: Vec<PlannedCandidate>, record: DecisionRecord, needs: Needs) -> Self {
+    pub(crate) fn new(plan: Vec<PlannedCandidate>, grounds: Grounds, needs: Needs) -> Self {
         debug_assert!(!plan.is_empty(), "a decision has a candidate");
-        RoutingDecision { plan, record, needs }
+        RoutingDecision {
+            plan,
+            grounds,
+            needs,
+            record: OnceLock::new(),
+        }
     }
 
     /// What the request needs.
@@ -56,28 +65,28 @@ impl RoutingDecision {
 
     /// What was found of every candidate, in the order they were given.
     pub fn evaluations(&self) -> &[Evaluation] {
-        &self.record.evaluations
+        &self.record().evaluations
     }
 
     /// The name of the policy that decided.
     pub fn policy(&self) -> &str {
-        &self.record.policy
+        &self.grounds.policy
     }
 
-    /// The decision as plain data, for keeping and comparing.
+    /// The decision as plain data, for keeping and comparing. It is made when it is first asked for.
     pub fn record(&self) -> &DecisionRecord {
-        &self.record
+        self.record.get_or_init(|| self.grounds.record())
     }
 
     /// The decision as a table for people; see [`DecisionRecord::explain`].
     pub fn explain(&self) -> String {
-        self.record.explain()
+        self.record().explain()
     }
 }
 
 impl Serialize for RoutingDecision {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.record.serialize(serializer)
+        self.record().serialize(serializer)
     }
 }
 

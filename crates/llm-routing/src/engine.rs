@@ -5,19 +5,19 @@ mod seeds;
 use crate::candidate::{Candidate, check_candidates};
 use crate::constraint::{CandidateRejection, Findings, Note};
 use crate::decision::{
-    AvailabilityRecord, CandidateInputs, DecisionInputs, DecisionRecord, Evaluation, Evaluations,
-    PlannedCandidate, RoutingDecision, ScorePart, ScoreRecord,
+    AvailabilityRecord, CandidateInputs, DecisionInputs, DecisionRecord, Evaluations, Grounds, Judgement,
+    RoutingDecision, ScorePart,
 };
 use crate::facts::Facts;
 use crate::metrics::{CandidateMetrics, Metrics};
 use crate::needs::{CallMode, Needs};
 use crate::pairing::Pairing;
 use crate::policy::RoutingPolicy;
-use crate::ranker::composite::combine;
+use crate::ranker::composite::Scores;
 use crate::ranker::{Ranker, Score};
 use crate::selector::{Contender, Selection};
 use llm_core::error::{Error, ErrorKind, Result};
-use llm_core::{CallContext, ChatRequest, ModelId, QuotaView, ResolvedModel};
+use llm_core::{CallContext, ChatRequest, QuotaView};
 use seeds::Seeds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -117,19 +117,17 @@ impl RoutingEngine {
             seed: self.seeds.next(),
         };
         let figures = self.metrics.of_all(candidates.iter().map(Candidate::id), now);
-        let decided = self.decide_on(&asked, candidates, &figures)?;
-        let Decided {
-            plan,
-            mut record,
-            inputs,
-        } = decided;
-        record.inputs = self
-            .records_inputs
-            .then(|| Box::new(DecisionInputs::of(&asked, inputs)));
-        if plan.is_empty() {
-            return Err(nobody(record));
+        let mut grounds = self.decide_on(&asked, candidates, &figures)?;
+        if self.records_inputs {
+            let judged = grounds.judgements.iter().zip(&figures);
+            let inputs = judged.map(|(judgement, metrics)| CandidateInputs::of(judgement, &asked, *metrics));
+            grounds.inputs = Some(Box::new(DecisionInputs::of(&asked, inputs.collect())));
         }
-        Ok(RoutingDecision::new(plan, record, needs))
+        let plan = grounds.plan();
+        if plan.is_empty() {
+            return Err(nobody(grounds.record()));
+        }
+        Ok(RoutingDecision::new(plan, grounds, needs))
     }
 
     /// Decides on what was recorded: `figures` are the candidates', in their order.
@@ -140,7 +138,7 @@ impl RoutingEngine {
         figures: &[CandidateMetrics],
     ) -> Result<DecisionRecord> {
         check_candidates(candidates)?;
-        Ok(self.decide_on(asked, candidates, figures)?.record)
+        Ok(self.decide_on(asked, candidates, figures)?.record())
     }
 
     fn decide_on(
@@ -148,125 +146,109 @@ impl RoutingEngine {
         asked: &Asked<'_>,
         candidates: &[Candidate],
         figures: &[CandidateMetrics],
-    ) -> Result<Decided> {
-        // One evaluation for each that is considered, in the same order. They are apart because they stay.
-        let mut considered = Vec::with_capacity(candidates.len());
-        let mut evaluations = Vec::with_capacity(candidates.len());
-        for (candidate, metrics) in candidates.iter().zip(figures) {
-            let mut one = Considered::new(candidate, asked, metrics);
-            evaluations.push(self.constrain(&mut one));
-            considered.push(one);
-        }
-        self.rank(&mut considered, &mut evaluations);
-        let order = self.select(&considered, &mut evaluations, asked.seed)?;
-
-        let plan: Vec<_> = order
+    ) -> Result<Grounds> {
+        let mut judgements: Vec<_> = candidates
             .iter()
-            .filter_map(|place| considered.get(*place))
-            .map(Considered::plan)
+            .zip(figures)
+            .map(|(candidate, metrics)| self.constrain(candidate, asked, metrics))
             .collect();
-        let ids = plan
-            .iter()
-            .map(|planned| planned.candidate().shared_id().clone())
-            .collect();
-        let inputs = if self.records_inputs {
-            considered.iter().map(Considered::inputs).collect()
-        } else {
-            Vec::new()
-        };
-        let record = DecisionRecord::new(self.policy.name().into(), asked.seed, ids, evaluations);
-        Ok(Decided { plan, record, inputs })
+        let scores = self.rank(&mut judgements, asked, figures);
+        let order = self.select(&mut judgements, &scores, asked, figures)?;
+        Ok(Grounds {
+            policy: self.policy.name().into(),
+            seed: asked.seed,
+            named: asked.request.model.clone(),
+            judgements,
+            scores,
+            order,
+            inputs: None,
+        })
     }
 
-    fn constrain(&self, considered: &mut Considered<'_>) -> Evaluation {
-        let mut evaluation = considered.evaluation();
-        let mut taken = Vec::new();
-        let pairing = considered.pairing();
+    /// What the constraints find of one candidate.
+    fn constrain(&self, candidate: &Candidate, asked: &Asked<'_>, metrics: &CandidateMetrics) -> Judgement {
+        let mut judgement = asked.judgement(candidate);
         for rule in self.policy.constraints() {
             let name = rule.constraint.name();
             let mut findings = Findings::new(name);
-            rule.constraint.check(&pairing, &mut findings);
+            rule.constraint
+                .check(&asked.pairing(&judgement, metrics), &mut findings);
             if findings.is_empty() {
                 continue;
             }
             let (rejections, notes) = findings.into_parts();
-            evaluation.notes.extend(notes);
+            judgement.notes.extend(notes);
             match rule.penalty {
                 Some(penalty) if !rejections.is_empty() => {
                     let soft = rejections
                         .into_iter()
                         .map(|rejection| Note::new(name, rejection.code, rejection.description));
-                    evaluation.notes.extend(soft);
-                    taken.push(ScorePart::taken(name.into(), penalty));
+                    judgement.notes.extend(soft);
+                    judgement.taken.push(ScorePart::taken(name.into(), penalty));
                 }
-                _ => evaluation.rejections.extend(rejections),
+                _ => judgement.rejections.extend(rejections),
             }
         }
-        evaluation.eligible = evaluation.rejections.is_empty();
-        considered.is_penalised = !taken.is_empty();
-        considered.taken = taken;
-        evaluation
+        judgement
     }
 
-    /// Scores the eligible; whoever cannot be scored is eligible no longer.
-    fn rank(&self, considered: &mut [Considered<'_>], evaluations: &mut [Evaluation]) {
+    /// Scores those that no constraint rejected, and gives each its row; whoever cannot be scored is rejected.
+    fn rank(&self, judgements: &mut [Judgement], asked: &Asked<'_>, figures: &[CandidateMetrics]) -> Scores {
         let rankers = self.policy.rankers();
-        let names: Vec<Arc<str>> = rankers
+        let named = rankers
             .iter()
-            .map(|weighted| weighted.ranker.name().into())
-            .collect();
-        let weights: Vec<_> = rankers.iter().map(|weighted| weighted.weight).collect();
-        let composite: Arc<str> = "composite".into();
-        let said = |pairing: &Pairing<'_>, taken: Vec<ScorePart>| -> Result<_, Box<CandidateRejection>> {
-            let mut parts = Vec::with_capacity(rankers.len() + taken.len());
-            for (weighted, name) in rankers.iter().zip(&names) {
-                let score = score(&weighted.ranker, pairing)?;
-                parts.push(ScorePart::said(name.clone(), score));
-            }
-            parts.extend(taken);
-            Ok(parts)
-        };
-        for (considered, evaluation) in considered.iter_mut().zip(&mut *evaluations) {
-            if !evaluation.eligible {
+            .map(|weighted| (weighted.ranker.name(), weighted.weight));
+        let mut scores = Scores::new(named, judgements.len());
+        let (mut rows, mut taken) = (0, false);
+        for (judgement, metrics) in judgements.iter_mut().zip(figures) {
+            if !judgement.rejections.is_empty() {
                 continue;
             }
-            let taken = std::mem::take(&mut considered.taken);
-            match said(&considered.pairing(), taken) {
-                Ok(parts) => evaluation.score = Some(ScoreRecord::composite(composite.clone(), parts)),
-                Err(rejection) => {
-                    evaluation.eligible = false;
-                    evaluation.rejections.push(*rejection);
+            let pairing = asked.pairing(judgement, metrics);
+            match scores.add(|place| score(&rankers[place].ranker, &pairing)) {
+                Ok(()) => {
+                    judgement.row = Some(rows);
+                    rows += 1;
+                    taken |= !judgement.taken.is_empty();
                 }
+                Err(rejection) => judgement.rejections.push(*rejection),
             }
         }
-        let eligible = evaluations.iter_mut().filter(|evaluation| evaluation.eligible);
-        let mut scores: Vec<_> = eligible.map(|evaluation| &mut evaluation.score).collect();
-        combine(&mut scores, &weights);
+        scores.finish(taken);
+        scores
     }
 
-    /// Places in `considered`, group by group.
+    /// Places in `judgements`, group by group.
     fn select(
         &self,
-        considered: &[Considered<'_>],
-        evaluations: &mut [Evaluation],
-        seed: u64,
+        judgements: &mut [Judgement],
+        scores: &Scores,
+        asked: &Asked<'_>,
+        figures: &[CandidateMetrics],
     ) -> Result<Vec<usize>> {
         let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (place, evaluation) in evaluations.iter().enumerate() {
-            if evaluation.eligible {
-                groups.entry(evaluation.group).or_default().push(place);
+        for (place, judgement) in judgements.iter().enumerate() {
+            if judgement.row.is_some() {
+                groups.entry(judgement.candidate.group()).or_default().push(place);
             }
         }
-        let mut order = Vec::with_capacity(evaluations.len());
+        let mut order = Vec::with_capacity(judgements.len());
         let selector = self.policy.selector();
         for places in groups.into_values() {
             let contender = |place: &usize| {
-                let score = evaluations.get(*place)?.score.as_ref();
-                Some(considered.get(*place)?.contender(score.map(|score| score.value)))
+                let (judgement, metrics) = (judgements.get(*place)?, figures.get(*place)?);
+                let score = scores.value(judgement.row?, &judgement.taken);
+                let available = judgement.availability.as_ref();
+                Some(
+                    Contender::new(&judgement.candidate, judgement.resolved.as_deref().ok(), score)
+                        .with_metrics(metrics)
+                        .with_available(available.is_none_or(|record| record.available))
+                        .with_penalised(!judgement.taken.is_empty()),
+                )
             };
             let contenders: Vec<_> = places.iter().filter_map(contender).collect();
             let mut chosen = vec![false; places.len()];
-            for contender in selector.order(&Selection::new(&contenders).with_seed(seed)) {
+            for contender in selector.order(&Selection::new(&contenders).with_seed(asked.seed)) {
                 match (places.get(contender), chosen.get_mut(contender)) {
                     (Some(place), Some(chosen)) if !*chosen => {
                         *chosen = true;
@@ -276,8 +258,8 @@ impl RoutingEngine {
                 }
             }
             for (place, chosen) in places.iter().zip(chosen) {
-                if let (false, Some(evaluation)) = (chosen, evaluations.get_mut(*place)) {
-                    evaluation.notes.push(Note::new(
+                if let (false, Some(judgement)) = (chosen, judgements.get_mut(*place)) {
+                    judgement.notes.push(Note::new(
                         selector.name(),
                         "left_out",
                         "the selector left it out of the plan",
@@ -301,102 +283,33 @@ pub(crate) struct Asked<'a> {
     pub(crate) seed: u64,
 }
 
-/// What came of it.
-struct Decided {
-    plan: Vec<PlannedCandidate>,
-    record: DecisionRecord,
-    inputs: Vec<CandidateInputs>,
-}
-
-/// A candidate on its way through the engine.
-#[derive(Debug)]
-struct Considered<'a> {
-    candidate: &'a Candidate,
-    asked: &'a Asked<'a>,
-    metrics: &'a CandidateMetrics,
-    model_asked: Option<&'a ModelId>,
-    resolved: Result<Arc<ResolvedModel>>,
-    availability: Option<AvailabilityRecord>,
-    /// What soft constraints take from its score.
-    taken: Vec<ScorePart>,
-    is_penalised: bool,
-}
-
-impl<'a> Considered<'a> {
-    fn new(candidate: &'a Candidate, asked: &'a Asked<'a>, metrics: &'a CandidateMetrics) -> Self {
-        let named = asked.request.model.as_ref();
-        let model_asked = candidate.model().or(named);
+impl Asked<'_> {
+    /// Nothing is found of this candidate yet but what its stack says.
+    fn judgement(&self, candidate: &Candidate) -> Judgement {
+        let named = self.request.model.as_ref();
         let resolved = candidate.resolve(named);
         let availability = resolved.as_deref().ok().map(|resolved| {
-            let availability = candidate.availability(model_asked, Some(resolved));
-            AvailabilityRecord::new(availability, asked.now)
+            let availability = candidate.availability(candidate.model().or(named), Some(resolved));
+            AvailabilityRecord::new(availability, self.now)
         });
-        Considered {
-            candidate,
-            asked,
-            metrics,
-            model_asked,
+        Judgement {
+            candidate: candidate.clone(),
             resolved,
             availability,
-            taken: Vec::new(),
-            is_penalised: false,
-        }
-    }
-
-    /// Nothing is found yet.
-    fn evaluation(&self) -> Evaluation {
-        Evaluation {
-            candidate: self.candidate.shared_id().clone(),
-            name: self.candidate.shared_name().clone(),
-            group: self.candidate.group(),
-            model_asked: self.model_asked.cloned(),
-            model: self.resolved.as_ref().ok().map(|resolved| resolved.id.clone()),
-            eligible: true,
-            score: None,
             rejections: Vec::new(),
             notes: Vec::new(),
-            availability: self.availability,
+            taken: Vec::new(),
+            row: None,
         }
     }
 
-    fn pairing(&self) -> Pairing<'_> {
-        let asked = self.asked;
-        Pairing::new(
-            asked.request,
-            asked.needs,
-            self.candidate,
-            self.resolved.as_deref(),
-        )
-        .with_prefers_quality(asked.prefers_quality)
-        .with_metrics(self.metrics)
-        .with_quota(asked.quota)
-        .with_wall(asked.wall)
-    }
-
-    /// What it was judged by.
-    fn inputs(&self) -> CandidateInputs {
-        CandidateInputs::of(
-            self.candidate,
-            self.asked,
-            self.resolved.as_deref(),
-            *self.metrics,
-            self.availability,
-        )
-    }
-
-    fn contender(&self, score: Option<f64>) -> Contender<'_> {
-        Contender::new(self.candidate, self.resolved.as_deref().ok(), score)
-            .with_metrics(self.metrics)
-            .with_available(self.availability.is_none_or(|record| record.available))
-            .with_penalised(self.is_penalised)
-    }
-
-    fn plan(&self) -> PlannedCandidate {
-        PlannedCandidate::new(
-            self.candidate.clone(),
-            self.model_asked.cloned(),
-            self.resolved.as_ref().ok().cloned(),
-        )
+    fn pairing<'p>(&'p self, judgement: &'p Judgement, metrics: &'p CandidateMetrics) -> Pairing<'p> {
+        let resolved = judgement.resolved.as_deref();
+        Pairing::new(self.request, self.needs, &judgement.candidate, resolved)
+            .with_prefers_quality(self.prefers_quality)
+            .with_metrics(metrics)
+            .with_quota(self.quota)
+            .with_wall(self.wall)
     }
 }
 

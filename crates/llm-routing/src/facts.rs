@@ -18,8 +18,8 @@ use std::fmt;
 /// assert_eq!(facts.to_string(), "needed=4000, window=2048");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-// A decision holds some for each score of each candidate, most of them one: that lies in place.
-pub struct Facts(SmallVec<[(Cow<'static, str>, Fact); 1]>);
+// A decision holds some for each score of each candidate, seldom more than two: those lie in place.
+pub struct Facts(SmallVec<[(Cow<'static, str>, Fact); 2]>);
 
 /// One value of [`Facts`]. In JSON it is the plain value; what is read from a list or an object is its text.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,10 +5,10 @@ mod latency;
 mod window;
 
 use candidate::Measured;
+use foldhash::HashMap;
 use llm_core::estimate::TokenDemand;
 use llm_core::{Error, RateLimitSnapshot, Usage};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! What a decision was made by: figures and facts, no content.
 
+use super::grounds::Judgement;
 use super::record::AvailabilityRecord;
-use crate::candidate::Candidate;
 use crate::engine::Asked;
 use crate::metrics::CandidateMetrics;
 use crate::needs::Needs;
-use llm_core::{Capabilities, DriverId, Error, ModelId, ModelLimits, Price, ResolvedModel};
+use llm_core::{Capabilities, DriverId, ModelId, ModelLimits, Price};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -107,14 +107,9 @@ impl DecisionInputs {
 }
 
 impl CandidateInputs {
-    pub(crate) fn of(
-        candidate: &Candidate,
-        asked: &Asked<'_>,
-        resolved: Result<&ResolvedModel, &Error>,
-        metrics: CandidateMetrics,
-        availability: Option<AvailabilityRecord>,
-    ) -> Self {
-        let quota = asked.quota;
+    pub(crate) fn of(judgement: &Judgement, asked: &Asked<'_>, metrics: CandidateMetrics) -> Self {
+        let (candidate, quota) = (&judgement.candidate, asked.quota);
+        let resolved = judgement.resolved.as_deref();
         let serves = |named: &ModelId| match resolved {
             Ok(resolved) => candidate.serves(named, resolved),
             Err(_) => candidate.model() == Some(named),
@@ -134,7 +129,7 @@ impl CandidateInputs {
                 price: resolved.price.clone(),
             }),
             serves_named: asked.request.model.as_ref().map(serves),
-            availability,
+            availability: judgement.availability,
             metrics,
             quota: quota.map(|quota| QuotaFacts {
                 exhausted: quota.exhausted(id),

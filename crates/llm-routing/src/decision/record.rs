@@ -3,7 +3,6 @@
 use super::inputs::DecisionInputs;
 use crate::constraint::{CandidateRejection, Note};
 use crate::facts::Facts;
-use crate::ranker::Score;
 use llm_core::{Availability, Error, ModelId, UnavailableReason};
 use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
@@ -72,24 +71,6 @@ pub struct DecisionRecord {
 impl DecisionRecord {
     /// The version of the JSON form that this crate writes.
     pub const VERSION: u32 = 1;
-
-    pub(crate) fn new(
-        policy: Arc<str>,
-        seed: u64,
-        plan: Vec<Arc<str>>,
-        evaluations: Vec<Evaluation>,
-    ) -> Self {
-        let mut plan = plan.into_iter();
-        DecisionRecord {
-            version: Self::VERSION,
-            policy,
-            seed,
-            selected: plan.next(),
-            fallbacks: plan.collect(),
-            evaluations,
-            inputs: None,
-        }
-    }
 }
 
 /// What was found of one candidate.
@@ -144,11 +125,10 @@ impl ScoreRecord {
         }
     }
 
-    /// Its value is still to come.
-    pub(crate) fn composite(name: Arc<str>, parts: Vec<ScorePart>) -> Self {
+    pub(crate) fn composite(value: f64, parts: Vec<ScorePart>) -> Self {
         ScoreRecord {
-            value: 0.0,
-            ranker: name,
+            value,
+            ranker: "composite".into(),
             facts: Facts::default(),
             parts,
         }
@@ -174,19 +154,6 @@ pub struct ScorePart {
 }
 
 impl ScorePart {
-    /// What a ranker says, before it is weighed against others.
-    pub(crate) fn said(ranker: Arc<str>, score: Option<Score>) -> Self {
-        let (raw, facts) = score.map_or_else(Default::default, |score| (Some(score.value), score.facts));
-        ScorePart {
-            source: ranker,
-            weight: None,
-            raw,
-            normalised: None,
-            contribution: 0.0,
-            facts,
-        }
-    }
-
     /// What a soft constraint takes.
     pub(crate) fn taken(constraint: Arc<str>, penalty: f64) -> Self {
         ScorePart {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::constraint::Constraint;
+use crate::decision::PlannedCandidate;
 use crate::ranker::PriorityRanker;
 use crate::selector::Selector;
 use crate::test_driver::{TestClock, TestDriver, context, model};

@@ -1,60 +1,168 @@
 //! From what each ranker says to one score for each candidate.
 
-use crate::decision::ScoreRecord;
+use super::Score;
+use crate::decision::{ScorePart, ScoreRecord};
 use crate::facts::Facts;
+use std::sync::Arc;
 
-/// Makes one score of what was said of each eligible candidate: a part for each ranker, in the order of their `weights`,
-/// then one for each soft constraint that takes something. What comes out is `None` where no ranker knows anything of
-/// anybody and nothing is taken.
-pub(crate) fn combine(said: &mut [&mut Option<ScoreRecord>], weights: &[f64]) {
-    let is_alone = |record: &ScoreRecord| record.parts.len() == 1;
-    if weights.len() == 1 && said.iter().all(|record| record.as_ref().is_some_and(is_alone)) {
-        take_as_they_are(said);
-    } else {
-        add_up(said, weights);
-    }
+/// What every ranker said of every eligible candidate, and what that comes to.
+#[derive(Debug, Clone)]
+pub(crate) struct Scores {
+    rankers: Vec<Arc<str>>,
+    /// Shares of their sum.
+    weights: Vec<f64>,
+    /// Row by row, one for each candidate; in each what each ranker said.
+    said: Vec<Option<Score>>,
+    sum: Sum,
 }
 
-/// A single ranker stays as it is; what it does not know stands at the median.
-fn take_as_they_are(said: &mut [&mut Option<ScoreRecord>]) {
-    let median = median(said, 0);
-    for record in said {
-        let only = record.take().and_then(|mut record| record.parts.pop());
-        **record = only.and_then(|part| {
-            let (value, facts) = match part.raw {
-                Some(value) => (value, part.facts),
-                None => (median?, Facts::default().with("unknown", true)),
-            };
-            Some(ScoreRecord::new(value, part.source, facts))
-        });
-    }
+/// How the rankers' scores become one.
+#[derive(Debug, Clone)]
+enum Sum {
+    /// No ranker knows anything of anybody, and nothing is taken: nobody has a score.
+    Nothing,
+    /// A single ranker stays as it is. What it does not know stands at the median.
+    Alone { median: Option<f64> },
+    /// Each is brought to 0..1 over these candidates, then they are added up by their weights, and what soft constraints
+    /// take is taken. `None`: this ranker knows nothing of anybody.
+    Weighted(Vec<Option<Scale>>),
 }
 
-/// Several rankers: each is brought to 0..1 over these candidates, then they are added up by their weights, and what
-/// soft constraints take is taken.
-fn add_up(said: &mut [&mut Option<ScoreRecord>], weights: &[f64]) {
-    let sum: f64 = weights.iter().sum();
-    let scales: Vec<_> = (0..weights.len()).map(|ranker| Scale::of(said, ranker)).collect();
-    let takes = |record: &ScoreRecord| record.parts.len() > weights.len();
-    let nothing_known = scales.iter().all(Option::is_none);
-    if nothing_known && !said.iter().any(|record| record.as_ref().is_some_and(takes)) {
-        said.iter_mut().for_each(|record| **record = None);
-        return;
-    }
-    for record in said.iter_mut().filter_map(|record| record.as_mut()) {
-        for ((part, weight), scale) in record.parts.iter_mut().zip(weights).zip(&scales) {
-            let weight = weight / sum;
-            let normalised = scale.as_ref().map_or(0.0, |scale| scale.normalise(part.raw));
-            part.weight = Some(weight);
-            part.normalised = Some(normalised);
-            part.contribution = normalised * weight;
+impl Scores {
+    /// Of these rankers with their weights; for about so many candidates.
+    pub(crate) fn new<'r>(rankers: impl Iterator<Item = (&'r str, f64)>, candidates: usize) -> Self {
+        let (rankers, mut weights): (Vec<Arc<str>>, Vec<_>) =
+            rankers.map(|(name, weight)| (name.into(), weight)).unzip();
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+        Scores {
+            said: Vec::with_capacity(rankers.len() * candidates),
+            rankers,
+            weights,
+            sum: Sum::Nothing,
         }
-        record.value = record.parts.iter().map(|part| part.contribution).sum();
+    }
+
+    /// One more candidate: `says` is asked for what the ranker at each place says of it. An error leaves it out.
+    pub(crate) fn add<E>(&mut self, says: impl Fn(usize) -> Result<Option<Score>, E>) -> Result<(), E> {
+        let row = self.said.len();
+        for ranker in 0..self.rankers.len() {
+            match says(ranker) {
+                Ok(score) => self.said.push(score),
+                Err(error) => {
+                    self.said.truncate(row);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All have been added; `taken`: soft constraints take something from one of them.
+    pub(crate) fn finish(&mut self, taken: bool) {
+        let scales = || (0..self.rankers.len()).map(|ranker| self.scale(ranker));
+        self.sum = if self.rankers.len() == 1 && !taken {
+            Sum::Alone {
+                median: self.median(0),
+            }
+        } else if !taken && scales().all(|scale| scale.is_none()) {
+            Sum::Nothing
+        } else {
+            Sum::Weighted(scales().collect())
+        };
+    }
+
+    /// The score of the candidate that was added at this place.
+    pub(crate) fn value(&self, row: usize, taken: &[ScorePart]) -> Option<f64> {
+        match &self.sum {
+            Sum::Nothing => None,
+            Sum::Alone { median } => self
+                .row(row)
+                .first()?
+                .as_ref()
+                .map(|score| score.value)
+                .or(*median),
+            Sum::Weighted(scales) => {
+                let raw = self
+                    .row(row)
+                    .iter()
+                    .map(|said| said.as_ref().map(|said| said.value));
+                let rankers = raw.zip(&self.weights).zip(scales);
+                let added = rankers.map(|((raw, weight), scale)| normalised(scale.as_ref(), raw) * weight);
+                Some(added.chain(taken.iter().map(|part| part.contribution)).sum())
+            }
+        }
+    }
+
+    /// The same with what it is made of.
+    pub(crate) fn record(&self, row: usize, taken: &[ScorePart]) -> Option<ScoreRecord> {
+        let value = self.value(row, taken)?;
+        let said = self.row(row);
+        match (&self.sum, self.rankers.as_slice()) {
+            (Sum::Weighted(scales), rankers) => {
+                let rankers = rankers.iter().zip(said).zip(&self.weights).zip(scales);
+                let mut parts: Vec<_> = rankers
+                    .map(|(((ranker, said), weight), scale)| {
+                        let raw = said.as_ref().map(|said| said.value);
+                        let normalised = normalised(scale.as_ref(), raw);
+                        ScorePart {
+                            source: ranker.clone(),
+                            weight: Some(*weight),
+                            raw,
+                            normalised: Some(normalised),
+                            contribution: normalised * weight,
+                            facts: said.as_ref().map(|said| said.facts.clone()).unwrap_or_default(),
+                        }
+                    })
+                    .collect();
+                parts.extend_from_slice(taken);
+                Some(ScoreRecord::composite(value, parts))
+            }
+            (_, [ranker]) => {
+                let facts = match said.first()? {
+                    Some(said) => said.facts.clone(),
+                    None => Facts::default().with("unknown", true),
+                };
+                Some(ScoreRecord::new(value, ranker.clone(), facts))
+            }
+            _ => None,
+        }
+    }
+
+    fn row(&self, row: usize) -> &[Option<Score>] {
+        let width = self.rankers.len();
+        self.said.get(row * width..(row + 1) * width).unwrap_or_default()
+    }
+
+    /// What one ranker said of each.
+    fn raw(&self, ranker: usize) -> impl Iterator<Item = Option<f64>> {
+        let said = self.said.iter().skip(ranker).step_by(self.rankers.len().max(1));
+        said.map(|said| said.as_ref().map(|said| said.value))
+    }
+
+    fn scale(&self, ranker: usize) -> Option<Scale> {
+        let first = self.raw(ranker).flatten().next()?;
+        let ends = |(lowest, highest): (f64, f64), score: f64| (lowest.min(score), highest.max(score));
+        let (lowest, highest) = self.raw(ranker).flatten().fold((first, first), ends);
+        let unknown = self.raw(ranker).any(|score| score.is_none());
+        Some(Scale {
+            lowest,
+            highest,
+            median: if unknown { self.median(ranker) } else { None },
+        })
+    }
+
+    fn median(&self, ranker: usize) -> Option<f64> {
+        let mut known: Vec<f64> = self.raw(ranker).flatten().collect();
+        known.sort_unstable_by(f64::total_cmp);
+        let upper = *known.get(known.len() / 2)?;
+        let lower = *known.get((known.len() - 1) / 2)?;
+        Some(lower / 2.0 + upper / 2.0)
     }
 }
 
 /// Where the known scores of one ranker lie.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Scale {
     lowest: f64,
     highest: f64,
@@ -62,53 +170,23 @@ struct Scale {
     median: Option<f64>,
 }
 
-impl Scale {
-    /// Of the ranker at this place.
-    fn of(said: &[&mut Option<ScoreRecord>], ranker: usize) -> Option<Self> {
-        let mut scores = raw(said, ranker);
-        let first = scores.by_ref().flatten().next()?;
-        let ends = |(lowest, highest): (f64, f64), score: f64| (lowest.min(score), highest.max(score));
-        let (lowest, highest) = scores.flatten().fold((first, first), ends);
-        let all_known = raw(said, ranker).all(|score| score.is_some());
-        Some(Scale {
-            lowest,
-            highest,
-            median: if all_known { None } else { median(said, ranker) },
-        })
+/// From 0 to 1; a ranker that knows nothing of anybody gives nothing.
+fn normalised(scale: Option<&Scale>, score: Option<f64>) -> f64 {
+    let Some(scale) = scale else { return 0.0 };
+    let value = score.or(scale.median).unwrap_or(scale.lowest);
+    // halves first: the difference of two finite numbers may not be one
+    let width = scale.highest / 2.0 - scale.lowest / 2.0;
+    if width > 0.0 {
+        (value / 2.0 - scale.lowest / 2.0) / width
+    } else {
+        // all alike: this ranker prefers nobody
+        1.0
     }
-
-    fn normalise(&self, score: Option<f64>) -> f64 {
-        let value = score.or(self.median).unwrap_or(self.lowest);
-        // halves first: the difference of two finite numbers may not be one
-        let width = self.highest / 2.0 - self.lowest / 2.0;
-        if width > 0.0 {
-            (value / 2.0 - self.lowest / 2.0) / width
-        } else {
-            // all alike: this ranker prefers nobody
-            1.0
-        }
-    }
-}
-
-/// What one ranker said of each.
-fn raw<'s>(said: &'s [&mut Option<ScoreRecord>], ranker: usize) -> impl Iterator<Item = Option<f64>> + 's {
-    let records = said.iter().filter_map(|record| record.as_ref());
-    records.map(move |record| record.parts.get(ranker)?.raw)
-}
-
-fn median(said: &[&mut Option<ScoreRecord>], ranker: usize) -> Option<f64> {
-    let mut known: Vec<f64> = raw(said, ranker).flatten().collect();
-    known.sort_unstable_by(f64::total_cmp);
-    let upper = *known.get(known.len() / 2)?;
-    let lower = *known.get((known.len() - 1) / 2)?;
-    Some(lower / 2.0 + upper / 2.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::ScorePart;
-    use crate::ranker::Score;
 
     /// What one ranker says of each candidate.
     struct Column {
@@ -127,24 +205,26 @@ mod tests {
 
     /// `taken`: what soft constraints take from each candidate.
     fn combined(columns: &[Column], taken: &[&[f64]]) -> Vec<Option<ScoreRecord>> {
-        let mut records: Vec<_> = taken
-            .iter()
-            .enumerate()
-            .map(|(candidate, taken)| {
-                let said = |column: &Column| {
-                    let score: Option<f64> = column.scores[candidate];
-                    ScorePart::said(column.ranker.into(), score.map(Score::new))
-                };
-                let taken = taken
-                    .iter()
-                    .map(|penalty| ScorePart::taken("quota".into(), *penalty));
-                let parts = columns.iter().map(said).chain(taken).collect();
-                Some(ScoreRecord::composite("composite".into(), parts))
-            })
-            .collect();
-        let weights: Vec<_> = columns.iter().map(|column| column.weight).collect();
-        combine(&mut records.iter_mut().collect::<Vec<_>>(), &weights);
-        records
+        let rankers = columns.iter().map(|column| (column.ranker, column.weight));
+        let mut scores = Scores::new(rankers, taken.len());
+        for candidate in 0..taken.len() {
+            let says = |ranker: usize| Ok::<_, ()>(columns[ranker].scores[candidate].map(Score::new));
+            scores.add(says).unwrap();
+        }
+        scores.finish(taken.iter().any(|taken| !taken.is_empty()));
+        let record = |(row, taken): (usize, &&[f64])| {
+            let taken: Vec<_> = taken
+                .iter()
+                .map(|penalty| ScorePart::taken("quota".into(), *penalty))
+                .collect();
+            let record = scores.record(row, &taken);
+            assert_eq!(
+                record.as_ref().map(|record| record.value),
+                scores.value(row, &taken)
+            );
+            record
+        };
+        taken.iter().enumerate().map(record).collect()
     }
 
     fn values(columns: Vec<Column>, candidates: usize) -> Vec<Option<f64>> {
@@ -237,5 +317,23 @@ mod tests {
         assert_eq!(of(&[9.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(of(&[9.0, 1.0, 4.0, 2.0]), Some(3.0));
         assert_eq!(of(&[f64::MIN, f64::MAX]), Some(0.0));
+    }
+
+    #[test]
+    fn who_cannot_be_scored_leaves_no_trace() {
+        let mut scores = Scores::new([("a", 1.0), ("b", 1.0)].into_iter(), 3);
+        let says = |value: f64| move |_| Ok::<_, &str>(Some(Score::new(value)));
+        scores.add(says(1.0)).unwrap();
+        let fails = |ranker| {
+            if ranker == 0 {
+                Ok(Some(Score::new(99.0)))
+            } else {
+                Err("no")
+            }
+        };
+        assert_eq!(scores.add(fails), Err("no"));
+        scores.add(says(2.0)).unwrap();
+        scores.finish(false);
+        assert_eq!([0, 1].map(|row| scores.value(row, &[])), [Some(0.0), Some(1.0)]);
     }
 }
