@@ -285,7 +285,7 @@ pub struct VendorFacts {
     /// The vendor's id of the request: quote it to their support.
     pub request_id: Option<String>,
     /// What the headers said of limits.
-    pub rate_limits: Option<RateLimitSnapshot>,
+    pub rate_limits: Option<Box<RateLimitSnapshot>>,
     /// The vendor's answer, shortened. Never printed: it may hold content.
     pub body: Option<Bytes>,
 }

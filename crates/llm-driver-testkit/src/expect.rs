@@ -32,7 +32,7 @@ pub struct Expectation {
     /// The vendor's id of the request.
     pub request_id: Option<String>,
     /// What the headers said of limits, whole.
-    pub rate_limits: Option<RateLimitSnapshot>,
+    pub rate_limits: Option<Box<RateLimitSnapshot>>,
     /// The call fails like this.
     pub error: Option<ExpectedError>,
     /// What a stream had brought before it failed.

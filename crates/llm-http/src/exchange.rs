@@ -88,10 +88,19 @@ impl Exchange {
         texts: impl IntoIterator<Item = &'t str>,
         decode_error: impl FnOnce(u16, &[u8]) -> Error,
     ) -> Result<Exchange> {
-        let status = self.facts.status;
-        if (200..300).contains(&status) {
+        if (200..300).contains(&self.facts.status) {
             return Ok(self);
         }
+        // On the heap: an answer that is none is rare, and what it takes would lie in the future of every call.
+        Err(Box::pin(self.failure(texts, decode_error)).await)
+    }
+
+    async fn failure<'t>(
+        self,
+        texts: impl IntoIterator<Item = &'t str>,
+        decode_error: impl FnOnce(u16, &[u8]) -> Error,
+    ) -> Error {
+        let status = self.facts.status;
         let body = self
             .body
             .read_start(self.limits.max_error_body_bytes, ERROR_BODY_WAIT)
@@ -103,7 +112,7 @@ impl Exchange {
                  elsewhere; set the base URL to where it leads",
             );
         }
-        Err(self.facts.annotate(error, &body, texts))
+        self.facts.annotate(error, &body, texts)
     }
 
     /// The whole body, up to [`Limits::max_body_bytes`], and the facts to judge it with.
@@ -191,7 +200,10 @@ impl CallFacts {
             .request_id
             .take()
             .or_else(|| self.headers.request_id.clone());
-        vendor.rate_limits = vendor.rate_limits.or(self.headers.rate_limits);
+        vendor.rate_limits = vendor
+            .rate_limits
+            .take()
+            .or_else(|| self.headers.rate_limits.clone());
         for said in [&mut vendor.code, &mut vendor.param].into_iter().flatten() {
             *said = content_free(said);
         }
@@ -221,7 +233,10 @@ impl CallFacts {
         meta.driver.get_or_insert_with(|| self.driver.clone());
         meta.requested_model = meta.requested_model.take().or_else(|| self.model.clone());
         meta.request_id = meta.request_id.take().or_else(|| self.headers.request_id.clone());
-        meta.rate_limits = meta.rate_limits.or(self.headers.rate_limits);
+        meta.rate_limits = meta
+            .rate_limits
+            .take()
+            .or_else(|| self.headers.rate_limits.clone());
     }
 }
 

@@ -10,12 +10,9 @@ const FIRST_UNIX_TIME: f64 = 1_577_836_800.0;
 
 /// A non-negative decimal, `7` or `0.25`: digits with at most one part behind a point, nothing else.
 pub(crate) fn parse_decimal(text: &str) -> Option<f64> {
-    let (whole, part) = match text.split_once('.') {
-        Some((whole, part)) => (whole, Some(part)),
-        None => (text, None),
-    };
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if digits(whole) && part.is_none_or(digits) {
+    let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let mut parts = text.as_bytes().splitn(2, |byte| *byte == b'.');
+    if parts.all(digits) {
         text.parse().ok()
     } else {
         None
@@ -61,10 +58,7 @@ pub(crate) fn parse_reset(text: &str, now: SystemTime) -> Option<Duration> {
             until(moment, now)
         });
     }
-    match parse_date(text) {
-        Some(moment) => Some(until(moment, now)),
-        None => parse_length(text),
-    }
+    parse_length(text).or_else(|| Some(until(parse_date(text)?, now)))
 }
 
 /// A length of one or more `number unit`: `1d2h`, `2m59.56s`, `20ms`.
@@ -72,12 +66,11 @@ pub(crate) fn parse_length(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut total = 0.0;
     while !rest.is_empty() {
-        let unit_at = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let numeric = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+        let unit_at = rest.bytes().position(|byte| !numeric(byte))?;
         let number = parse_decimal(&rest[..unit_at])?;
         let unit = &rest[unit_at..];
-        let unit_end = unit
-            .find(|c: char| c.is_ascii_digit() || c == '.')
-            .unwrap_or(unit.len());
+        let unit_end = unit.bytes().position(numeric).unwrap_or(unit.len());
         total += number * seconds_of_unit(&unit[..unit_end])?;
         rest = &unit[unit_end..];
     }

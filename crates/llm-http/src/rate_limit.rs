@@ -85,7 +85,7 @@ struct Family<'a> {
 
 impl<'a> Family<'a> {
     /// The words but for the figure.
-    fn words(&self) -> impl Iterator<Item = &'a str> {
+    fn words(&self) -> impl Iterator<Item = &'a [u8]> {
         words_of(self.around)
     }
 }
@@ -93,12 +93,20 @@ impl<'a> Family<'a> {
 impl PartialEq for Family<'_> {
     /// Where among the words the figure stands makes no difference.
     fn eq(&self, other: &Self) -> bool {
-        self.prefix == other.prefix && (self.around == other.around || self.words().eq(other.words()))
+        // first what tells most apart
+        self.counted == other.counted
+            && self.prefix == other.prefix
+            && (self.around == other.around || self.words().eq(other.words()))
     }
 }
 
-fn words_of(around: [Option<&str>; 2]) -> impl Iterator<Item = &str> {
-    around.into_iter().flatten().flat_map(|words| words.split('-'))
+fn words_of(around: [Option<&str>; 2]) -> impl Iterator<Item = &[u8]> {
+    around.into_iter().flatten().flat_map(split)
+}
+
+/// Every answer has some of these, and their words are short: byte by byte is the fastest way to take them apart.
+fn split(words: &str) -> impl Iterator<Item = &[u8]> {
+    words.as_bytes().split(|byte| *byte == b'-')
 }
 
 fn parse_name(name: &str) -> Option<(Family<'_>, Figure)> {
@@ -107,13 +115,13 @@ fn parse_name(name: &str) -> Option<(Family<'_>, Figure)> {
         .find_map(|prefix| Some((*prefix, name.strip_prefix(prefix)?)))?;
     let mut found = None;
     let mut end = 0;
-    for word in rest.split('-') {
+    for word in split(rest) {
         let start = end;
         end += word.len() + 1;
         let figure = match word {
-            "limit" => Figure::Limit,
-            "remaining" => Figure::Remaining,
-            "reset" => Figure::Reset,
+            b"limit" => Figure::Limit,
+            b"remaining" => Figure::Remaining,
+            b"reset" => Figure::Reset,
             _ => continue,
         };
         let around = [
@@ -138,16 +146,16 @@ fn parse_name(name: &str) -> Option<(Family<'_>, Figure)> {
     Some((family, figure))
 }
 
-fn parse_counted<'a>(words: impl Iterator<Item = &'a str>, unsaid: Counted) -> Option<Counted> {
+fn parse_counted<'a>(words: impl Iterator<Item = &'a [u8]>, unsaid: Counted) -> Option<Counted> {
     let mut direction = None;
     let mut counted = None;
     for word in words {
         match word {
-            "requests" | "request" | "req" => counted = Some(Counted::Requests),
-            "tokens" | "token" => counted = Some(Counted::Tokens),
-            "input" => direction = Some(Counted::InputTokens),
-            "output" => direction = Some(Counted::OutputTokens),
-            "second" | "minute" | "hour" | "day" | "month" | "project" => {}
+            b"requests" | b"request" | b"req" => counted = Some(Counted::Requests),
+            b"tokens" | b"token" => counted = Some(Counted::Tokens),
+            b"input" => direction = Some(Counted::InputTokens),
+            b"output" => direction = Some(Counted::OutputTokens),
+            b"second" | b"minute" | b"hour" | b"day" | b"month" | b"project" => {}
             // Sounds, images, costs: nothing that a snapshot has a place for.
             _ => return None,
         }
@@ -161,7 +169,8 @@ fn parse_counted<'a>(words: impl Iterator<Item = &'a str>, unsaid: Counted) -> O
 
 /// `1000`, also as the first of a list with parameters (`1000, 1000;w=60`). Too large a number is the largest.
 fn parse_count(text: &str) -> Option<u64> {
-    let digits = text.split([',', ';']).next()?.trim();
+    let end = text.bytes().position(|byte| matches!(byte, b',' | b';'));
+    let digits = text.get(..end.unwrap_or(text.len()))?.trim_ascii();
     let all = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     all.then(|| digits.parse().unwrap_or(u64::MAX))
 }

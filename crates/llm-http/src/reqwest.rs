@@ -1,5 +1,6 @@
 //! The usual transport, on reqwest.
 
+mod addresses;
 mod builder;
 mod failure;
 mod reuse;
@@ -9,19 +10,19 @@ mod tls;
 #[cfg(feature = "rustls")]
 mod tls;
 
+use self::addresses::{Address, Addresses};
 pub use self::builder::ReqwestTransportBuilder;
 use self::failure::{body_failure, send_failure};
 use self::reuse::{ConnectionId, UsedConnections};
 use crate::deadline::{bound_body, require_runtime, within_deadline};
 use crate::request::HttpRequest;
 use crate::transport::{Body, HttpResponse, Transport};
-use crate::url::parse_http;
 use bytes::Bytes;
 use futures_core::Stream;
 use http_body::Body as _;
 use llm_core::{CallContext, Clock, Error, ErrorKind, Phase, Result, async_trait};
 use std::fmt::{self, Debug};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -49,6 +50,7 @@ pub struct ReqwestTransport {
     client: ::reqwest::Client,
     resend: Option<Resend>,
     connect_timeout: Duration,
+    addresses: Arc<Addresses>,
     /// Why an `https` address cannot be called, if it cannot.
     no_https: Option<Arc<str>>,
 }
@@ -131,20 +133,21 @@ impl Transport for ReqwestTransport {
     async fn send(&self, cx: &CallContext, request: HttpRequest) -> Result<HttpResponse> {
         cx.check_deadline()?;
         require_runtime()?;
-        let url = parse_http(&request.url)?;
+        let Address { url, host } = self.addresses.read(&request.url)?;
         if let Some(reason) = self.no_https.as_deref().filter(|_| url.scheme() == "https") {
             return Err(Error::new(ErrorKind::Config, reason));
         }
-        // The authority is host and port alone: an address with a user name was refused.
-        let host: Arc<str> = url.authority().into();
         let mut outgoing = ::reqwest::Request::new(request.method, url);
         *outgoing.headers_mut() = request.headers;
         if !request.body.is_empty() {
             *outgoing.body_mut() = Some(request.body.into());
         }
         // Whether the request had left when the deadline passed cannot be told, so it counts as sent.
-        let sending = self.execute(cx, outgoing, request.once, &host);
-        let response = within_deadline(cx, Phase::Sent, sending).await?;
+        let response = {
+            // Pinned where it is: it is large, and would be moved from one future into the next.
+            let sending = pin!(self.execute(cx, outgoing, request.once, &host));
+            within_deadline(cx, Phase::Sent, sending).await?
+        };
         let (head, body) = http::Response::from(response).into_parts();
         let mut pieces = Pieces {
             body: Some(body),

@@ -33,7 +33,7 @@ pub struct HeaderFacts {
     /// The vendor's own word on whether trying again makes sense; it knows better than the status.
     pub should_retry: Option<bool>,
     /// What is left of limits.
-    pub rate_limits: Option<RateLimitSnapshot>,
+    pub rate_limits: Option<Box<RateLimitSnapshot>>,
 }
 
 /// Reads what the headers of an answer say. `now` is the calendar time, for headers that hold a date.
@@ -58,7 +58,7 @@ pub fn header_facts(headers: &HeaderMap, now: SystemTime) -> HeaderFacts {
         request_id: REQUEST_IDS.iter().find_map(|name| request_id(headers.get(name)?)),
         retry_after,
         should_retry: headers.get(&SHOULD_RETRY).and_then(should_retry),
-        rate_limits: (!limits.is_empty()).then_some(limits),
+        rate_limits: (!limits.is_empty()).then(|| Box::new(limits)),
     }
 }
 

@@ -158,8 +158,8 @@ impl PlanExecutor {
         let doubt = |response: &ChatResponse| self.check.as_ref()?.doubt(request, response);
         let mut served = self.walk(cx, plan, ask, doubt).await?;
         let inner_log = std::mem::take(&mut served.value.attempts);
-        let limits = served.value.meta.rate_limits;
-        served.settle(&served.value.usage.clone(), limits.as_ref());
+        let limits = served.value.meta.rate_limits.clone();
+        served.settle(&served.value.usage.clone(), limits.as_deref());
         let doubt = served.doubt.take();
         let mut response = served.report(self, cx, inner_log);
         response.value.attempts = response.attempts;

@@ -4,7 +4,8 @@ mod surrogates;
 
 use llm_core::{Error, ErrorKind, Result, Warning};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
@@ -157,6 +158,64 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             }
         }
         deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// Text, or whatever else stands in its place. (serde's own untagged enums copy a value before they know what it is, and
+/// make an error of each form that it does not have.)
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum TextOr<'a, V> {
+    Text(Text<'a>),
+    Other(V),
+}
+
+impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for TextOr<'a, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrVisitor<V>(std::marker::PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> TextOrVisitor<V> {
+            fn other<E: de::Error>(value: impl IntoDeserializer<'de, E>) -> Result<TextOr<'de, V>, E> {
+                V::deserialize(value.into_deserializer()).map(TextOr::Other)
+            }
+        }
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for TextOrVisitor<V> {
+            type Value = TextOr<'de, V>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or something in its place")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(TextOr::Text(Text(Cow::Borrowed(text))))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(TextOr::Text(Text(Cow::Owned(text.to_owned()))))
+            }
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(TextOr::Text(Text(Cow::Owned(text))))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+                Self::other(())
+            }
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Self::Value, E> {
+                Self::other(value)
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
+                Self::other(value)
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+                Self::other(value)
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+                Self::other(value)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                V::deserialize(SeqAccessDeserializer::new(list)).map(TextOr::Other)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+                V::deserialize(MapAccessDeserializer::new(fields)).map(TextOr::Other)
+            }
+        }
+        deserializer.deserialize_any(TextOrVisitor(std::marker::PhantomData))
     }
 }
 

@@ -124,7 +124,7 @@ pub struct ResponseMeta {
     pub request_id: Option<String>,
     /// What the headers said of limits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_limits: Option<RateLimitSnapshot>,
+    pub rate_limits: Option<Box<RateLimitSnapshot>>,
     /// The class of service that served it, in the vendor's word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,

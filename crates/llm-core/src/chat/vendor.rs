@@ -56,6 +56,10 @@ impl VendorOptions {
     /// Takes over another bag; a later value of a key wins, except that two lists are joined (pieces of
     /// metadata arrive in pieces).
     pub fn merge(&mut self, later: VendorOptions) {
+        if self.by_vendor.is_empty() {
+            *self = later;
+            return;
+        }
         for (vendor, fields) in later.by_vendor {
             let into = self.by_vendor.entry(vendor).or_default();
             for (key, value) in fields {

@@ -4,6 +4,7 @@
 use super::{Price, Rates};
 use crate::day;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Rates of certain hours, in UTC. A rate that is absent is the usual one.
@@ -178,7 +179,10 @@ impl Price {
     /// assert_eq!((at(12), at(20)), (Some(300), Some(150)));
     /// ```
     #[must_use]
-    pub fn at(&self, when: SystemTime) -> Price {
+    pub fn at(&self, when: SystemTime) -> Cow<'_, Price> {
+        if self.off_peak.is_none() && self.next_prices.is_none() {
+            return Cow::Borrowed(self);
+        }
         let mut price = self.clone();
         let next = price.next_prices.take();
         if let Some(next) = next.filter(|next| day::has_begun(&next.from, when)) {
@@ -188,7 +192,7 @@ impl Price {
         if let Some(off_peak) = off_peak.filter(|off_peak| off_peak.holds_at(when)) {
             price.rates = price.rates.overlaid(off_peak.rates);
         }
-        price
+        Cow::Owned(price)
     }
 }
 
@@ -250,7 +254,7 @@ mod tests {
             (Some(600), Some(3))
         );
         assert_eq!(night.rates.cache_write, Some(0));
-        assert_eq!((night.off_peak, night.next_prices), (None, None));
+        assert_eq!((&night.off_peak, &night.next_prices), (&None, &None));
     }
 
     #[test]
@@ -261,7 +265,7 @@ mod tests {
         assert_eq!(price.at(sunday(24.0)).rates, Rates::usd(3, 4));
         let never = Price::new(Rates::usd(1, 2)).with_next_prices(NextPrice::new("soon", Rates::usd(3, 4)));
         assert_eq!(never.at(sunday(99_999.0)).rates, Rates::usd(1, 2));
-        assert_eq!(Price::default().at(UNIX_EPOCH), Price::default());
+        assert_eq!(*Price::default().at(UNIX_EPOCH), Price::default());
     }
 
     #[test]

@@ -270,7 +270,10 @@ async fn an_error_inside_a_stream_carries_the_facts_and_no_content() {
         (ErrorKind::Server, Phase::Streaming)
     );
     assert_eq!(error.vendor().request_id.as_deref(), Some("req-1"));
-    assert_eq!(error.vendor().rate_limits.unwrap().requests.remaining, Some(7));
+    assert_eq!(
+        error.vendor().rate_limits.as_ref().unwrap().requests.remaining,
+        Some(7)
+    );
     assert_eq!(error.vendor().model.as_ref().unwrap().as_str(), "gpt-6-luna");
     assert!(
         error.message().contains("cannot answer") && !error.message().contains("sky"),

@@ -24,7 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) async fn rate_limit_headers(subject: &Subject) -> Finding {
     let bench = subject.bench()?;
     let fixture = subject.fixture("rate_limits")?;
-    let expected = fixture.expect.rate_limits.filter(|limits| !limits.is_empty());
+    let expected = fixture
+        .expect
+        .rate_limits
+        .clone()
+        .filter(|limits| !limits.is_empty());
     ensure!(
         expected.is_some() && !fixture.headers.is_empty(),
         "rate_limits: write the headers into wire_headers.json and rate_limits into expect.json"

@@ -28,7 +28,7 @@ pub struct EncodedChat {
     /// What was not sent, or was sent otherwise than asked. They go into the response.
     pub warnings: Vec<Warning>,
     /// What the call costs, where it is not the model's usual price. `Some(None)`: nobody knows.
-    pub price: Option<Option<Price>>,
+    pub price: Option<Option<Box<Price>>>,
 }
 
 impl EncodedChat {
@@ -55,7 +55,7 @@ impl EncodedChat {
     /// Another price than the model's usual one, for this call: that of another class of service for example. `None`:
     /// nobody knows what it costs. (Off-peak hours and announced prices are part of a price.)
     pub fn with_price(mut self, price: Option<Price>) -> Self {
-        self.price = Some(price);
+        self.price = Some(price.map(Box::new));
         self
     }
 }
@@ -109,7 +109,8 @@ impl<'c> ChatCall<'c> {
         let (exchange, reading) = self.send(encode, false).await?;
         if let Some(framing) = form::labelled(exchange.media_type(), reading.framings()) {
             let (facts, body) = exchange.stream();
-            return collect(Events::start(self.cx, reading.with_facts(facts), framing, body)).await;
+            let events = Events::start(self.cx, reading.with_facts(facts), framing, body);
+            return Box::pin(collect(events)).await;
         }
         let (facts, body) = exchange.read().await?;
         self.decode(reading.with_facts(facts), body)

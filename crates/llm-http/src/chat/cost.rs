@@ -1,13 +1,18 @@
 //! What a call costs, where the vendor does not say it.
 
 use llm_core::{Capability, ChatRequest, Price, ResolvedModel, Usage, capability};
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// What the cost depends on beside the usage.
 #[derive(Debug)]
 pub(super) struct CostRule {
-    /// Absent: nobody knows.
-    price: Option<Price>,
+    model: Arc<ResolvedModel>,
+    /// What goes before the model's usual price; `Some(None)`: nobody knows.
+    instead: Option<Option<Box<Price>>>,
+    /// When the call was sent.
+    sent: SystemTime,
     /// The class of service that was asked for.
     asked_tier: Option<String>,
 }
@@ -17,20 +22,27 @@ impl CostRule {
     /// the call is sent.
     pub(super) fn new(
         request: &ChatRequest,
-        model: &ResolvedModel,
-        instead: Option<Option<Price>>,
+        model: &Arc<ResolvedModel>,
+        instead: Option<Option<Box<Price>>>,
         now: SystemTime,
     ) -> Self {
         // Sound is counted in tokens of another price, which no catalogue row has.
         let hears = || capability::needs(request).contains(&Capability::AudioInput);
-        let price = match instead {
-            Some(price) => price,
-            None => model.price.clone().filter(|_| !hears()),
-        };
         CostRule {
-            price: price.map(|price| price.at(now)),
+            model: model.clone(),
+            instead: instead.or_else(|| hears().then_some(None)),
+            sent: now,
             asked_tier: request.service_tier.clone(),
         }
+    }
+
+    /// The price of the call; absent: nobody knows.
+    fn price(&self) -> Option<Cow<'_, Price>> {
+        let price = match &self.instead {
+            Some(price) => price.as_deref(),
+            None => self.model.price.as_ref(),
+        };
+        Some(price?.at(self.sent))
     }
 
     /// Adds what it cost, where it is not there: for the standard class of service alone, since the catalogue has no
@@ -42,7 +54,7 @@ impl CostRule {
             "flex" | "priority" | "fast" | "scale" | "batch" | "performance"
         );
         if usage.cost.is_none() && standard {
-            usage.cost = self.price.as_ref().and_then(|price| price.cost(usage));
+            usage.cost = self.price().and_then(|price| price.cost(usage));
         }
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::transport::Transport;
 use crate::{AuthScheme, HttpRequest, VendorApi, shared_clock};
-use llm_core::{RateLimitSnapshot, Scope, Secret, async_trait};
+use llm_core::{Scope, Secret, async_trait};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
@@ -135,7 +135,7 @@ async fn a_bad_answer_is_an_error_with_every_fact_and_no_secret() {
     assert_eq!(vendor.model, Some(model()));
     assert_eq!(vendor.status, Some(429));
     assert_eq!(vendor.request_id.as_deref(), Some("req_2"));
-    assert_eq!(vendor.rate_limits.unwrap().tokens.remaining, Some(0));
+    assert_eq!(vendor.rate_limits.as_ref().unwrap().tokens.remaining, Some(0));
     assert_eq!(
         vendor.body.as_deref(),
         Some(&b"wrong key *** for 'What I asked in confidence'"[..])
@@ -199,7 +199,7 @@ fn the_header_goes_before_the_bodys_hint_unless_it_is_zero() {
 fn what_an_error_says_already_stays() {
     let headers = HeaderFacts {
         request_id: Some("header".into()),
-        rate_limits: Some(RateLimitSnapshot::default()),
+        rate_limits: Some(Box::default()),
         ..HeaderFacts::default()
     };
     let facts = CallFacts::new(DRIVER, Some(model()), 500, headers);

@@ -122,6 +122,7 @@ impl ReqwestTransportBuilder {
             client,
             resend,
             connect_timeout: self.connect_timeout,
+            addresses: Arc::default(),
             no_https: tls.no_https,
         })
     }

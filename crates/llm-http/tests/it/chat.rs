@@ -116,7 +116,7 @@ impl Case {
             let http = api.post_json("/chat", body.to_string())?;
             let mut encoded = EncodedChat::new(http, Texts(self.framings))
                 .with_warnings(vec![Warning::option("seed", "not sent")]);
-            encoded.price = self.price.clone();
+            encoded.price = self.price.clone().map(|price| price.map(Box::new));
             Ok(encoded)
         };
         if stream {

@@ -88,8 +88,8 @@ impl Lease {
 
 impl Observer for Lease {
     fn begun(&mut self, meta: &ResponseMeta) {
-        if let Some(limits) = meta.rate_limits {
-            self.snapshot = limits;
+        if let Some(limits) = &meta.rate_limits {
+            self.snapshot = **limits;
         }
     }
 
@@ -103,8 +103,8 @@ impl Observer for Lease {
     }
 
     fn failed(&mut self, error: &Error) {
-        if let Some(limits) = error.vendor().rate_limits {
-            self.snapshot = limits;
+        if let Some(limits) = &error.vendor().rate_limits {
+            self.snapshot = **limits;
         }
         if error.kind() == ErrorKind::RateLimit {
             let hint = error.retry_after().or(self.snapshot.retry_after);

@@ -76,7 +76,7 @@ struct End {
     committed_at: Instant,
     call: Option<CallInFlight>,
     /// What the headers said of limits.
-    limits: Option<RateLimitSnapshot>,
+    limits: Option<Box<RateLimitSnapshot>>,
     doubt: Option<Doubt>,
 }
 
@@ -105,7 +105,7 @@ impl Committed {
             elapsed,
             committed_at,
             call,
-            limits: rest.meta().rate_limits,
+            limits: rest.meta().rate_limits.clone(),
             doubt,
         };
         rest.map_events(|rest| Committed {
@@ -120,7 +120,7 @@ impl Committed {
         if let ChatEvent::Start(meta) = &event
             && let Some(end) = &mut self.end
         {
-            end.limits = meta.rate_limits;
+            end.limits = meta.rate_limits.clone();
         }
         if let ChatEvent::Finish { usage, .. } = &event
             && let Some(mut end) = self.end.take()
@@ -140,7 +140,7 @@ impl End {
     fn served(mut self, usage: &Usage) {
         if let Some(call) = self.call.take() {
             let now = self.cx.clock().now();
-            call.succeeded(self.committed_at, now, usage, self.limits.as_ref());
+            call.succeeded(self.committed_at, now, usage, self.limits.as_deref());
         }
         let (cx, planned, elapsed) = (&self.cx, &self.planned, self.elapsed);
         self.observers

@@ -4,6 +4,7 @@ use super::{Ranker, Score};
 use crate::facts::Facts;
 use crate::pairing::Pairing;
 use llm_core::{Price, Result, Usage};
+use std::borrow::Cow;
 
 /// Scores by what the call would cost with the candidate's own model: minus the estimated dollars, so that the cheapest
 /// is the best. What has no known price ranks at the median: unknown is not free.
@@ -52,15 +53,8 @@ impl Ranker for CostRanker {
         let input = pairing.input_tokens();
         let output = pairing.needs.output_tokens().unwrap_or(self.assumed_output);
         let cached = pairing.metrics.cached_ratio.map(|ratio| share(input, ratio));
-        let timed;
-        let price = match pairing.wall {
-            Some(wall) if price.off_peak.is_some() || price.next_prices.is_some() => {
-                timed = price.at(wall);
-                &timed
-            }
-            _ => price,
-        };
-        Ok(estimate(price, input, cached, output).map(|usd| {
+        let price = pairing.wall.map_or(Cow::Borrowed(price), |wall| price.at(wall));
+        Ok(estimate(&price, input, cached, output).map(|usd| {
             let facts = Facts::default().with("estimated_usd", usd);
             Score::new(-usd).with_facts(facts)
         }))

@@ -176,12 +176,12 @@ impl Calls {
 
     /// The answer is over. `seed` tells generated ids of different answers apart. Gives back whether there is a call
     /// to run.
-    pub(crate) fn finish(&mut self, seed: &str, end: End, out: &mut Vec<ChatEvent>) -> bool {
+    pub(crate) fn finish(&mut self, seed: impl Fn() -> String, end: End, out: &mut Vec<ChatEvent>) -> bool {
         let mut runnable = false;
         let mut generated = 0;
         for call in &mut self.calls {
             while call.id.is_empty() {
-                let id = generated_id(seed, generated);
+                let id = generated_id(&seed(), generated);
                 generated += 1;
                 if self.ids.insert(id.clone()) {
                     call.id = id;

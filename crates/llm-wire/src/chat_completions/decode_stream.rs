@@ -182,7 +182,7 @@ impl StreamDecoder {
         } else {
             End::Whole
         };
-        let runnable = self.state.calls.finish(&self.seed(), end, out);
+        let runnable = self.state.calls.finish(|| seed(&self.options.meta), end, out);
         let kind = self.finish_kind(stated, runnable);
         out.push(ChatEvent::Finish {
             reason: FinishReason::new(kind, raw),
@@ -203,8 +203,8 @@ impl StreamDecoder {
                 complete: false,
             });
         }
-        let seed = self.seed();
-        self.state.calls.finish(&seed, End::Broken, out);
+        let meta = &self.options.meta;
+        self.state.calls.finish(|| seed(meta), End::Broken, out);
     }
 
     /// Did any choice come? An answer without one is no answer.
@@ -363,16 +363,6 @@ impl StreamDecoder {
         }
     }
 
-    fn seed(&self) -> String {
-        let ResponseMeta {
-            id,
-            request_id,
-            created,
-            ..
-        } = &self.options.meta;
-        format!("{id:?} {request_id:?} {created:?}")
-    }
-
     fn finish_kind(&self, stated: FinishKind, runnable: bool) -> FinishKind {
         match stated {
             FinishKind::Stop if runnable => FinishKind::ToolCalls,
@@ -381,6 +371,17 @@ impl StreamDecoder {
             other => other,
         }
     }
+}
+
+/// What tells the answers apart whose calls come without ids.
+fn seed(meta: &ResponseMeta) -> String {
+    let ResponseMeta {
+        id,
+        request_id,
+        created,
+        ..
+    } = meta;
+    format!("{id:?} {request_id:?} {created:?}")
 }
 
 /// Our word for a finish reason of this format (wire notes, "Finish reasons").

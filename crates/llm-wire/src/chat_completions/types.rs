@@ -1,8 +1,9 @@
 //! The JSON of answers, minimal. A whole answer and a chunk of a stream are read as one type: they differ only
 //! in `message` against `delta`.
 
-use crate::lenient::{Content, Count, Document, Index, Presence, Rare, Text};
+use crate::lenient::{Content, Count, Document, Index, Presence, Rare, Text, TextOr};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// A whole answer, or one chunk of a stream. Every field may be missing or null.
@@ -117,16 +118,9 @@ pub(crate) struct Refusal<'a>(pub(crate) Option<Text<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Refusal<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form<'a> {
-            #[serde(borrow)]
-            Text(Text<'a>),
-            Other(serde::de::IgnoredAny),
-        }
-        Ok(match Form::deserialize(deserializer)? {
-            Form::Text(text) => Refusal(Some(text)),
-            Form::Other(_) => Refusal(None),
+        Ok(match TextOr::<IgnoredAny>::deserialize(deserializer)? {
+            TextOr::Text(text) => Refusal(Some(text)),
+            TextOr::Other(_) => Refusal(None),
         })
     }
 }
@@ -189,17 +183,10 @@ pub(crate) enum Arguments<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Arguments<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form<'a> {
-            #[serde(borrow)]
-            Text(Text<'a>),
-            Value(Value),
-        }
-        Ok(match Form::deserialize(deserializer)? {
-            Form::Text(text) => Arguments::Text(text),
-            Form::Value(Value::Null) => Arguments::Absent,
-            Form::Value(value) => Arguments::Value(value),
+        Ok(match TextOr::deserialize(deserializer)? {
+            TextOr::Text(text) => Arguments::Text(text),
+            TextOr::Other(Value::Null) => Arguments::Absent,
+            TextOr::Other(value) => Arguments::Value(value),
         })
     }
 }

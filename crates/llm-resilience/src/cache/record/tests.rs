@@ -102,7 +102,7 @@ prop_compose! {
         meta.rate_limits = limits.map(|(limit, remaining, reset)| {
             let mut snapshot = RateLimitSnapshot::default();
             snapshot.tokens = LimitWindow::new(limit, remaining, Some(Duration::from_millis(reset.into())));
-            snapshot
+            snapshot.into()
         });
         meta
     }

@@ -2,9 +2,7 @@
 
 use super::*;
 use llm_core::stream::events_of;
-use llm_core::{
-    Block, Collector, Grammar, OpaquePart, Origin, RateLimitSnapshot, ReasoningPart, RefusalPart,
-};
+use llm_core::{Block, Collector, Grammar, OpaquePart, Origin, ReasoningPart, RefusalPart};
 use llm_core::{
     FinishKind, FinishReason, Replay, ResponseMeta, TextPart, ToolCall, Usage, VendorId, Warning,
 };
@@ -18,7 +16,7 @@ fn answer() -> ChatResponse {
     );
     let mut response = ChatResponse::new(ResponseMeta::default());
     response.meta.id = Some("c-1".to_owned());
-    response.meta.rate_limits = Some(RateLimitSnapshot::default());
+    response.meta.rate_limits = Some(Box::default());
     response.blocks = vec![
         Block::Reasoning(ReasoningPart::new("hm").with_replay(replay.clone())),
         Block::Text(TextPart::new("Hi")),

@@ -17,7 +17,7 @@ fn snapshot(requests: Option<u64>, tokens: Option<u64>) -> RateLimitSnapshot {
 
 fn saying(snapshot: RateLimitSnapshot) -> Reply {
     let mut meta = ResponseMeta::default();
-    meta.rate_limits = Some(snapshot);
+    meta.rate_limits = Some(snapshot.into());
     let mut response = ChatResponse::new(meta);
     response.usage = Usage::new(1, 1);
     Reply::response(response)
@@ -86,7 +86,7 @@ async fn a_429_closes_the_window_for_its_hint() {
 #[tokio::test(start_paused = true)]
 async fn the_headers_of_an_error_count_as_well() {
     let mut failure = error(ErrorKind::Server).with_phase(Phase::Sent);
-    failure.vendor_mut().rate_limits = Some(snapshot(Some(2), None));
+    failure.vendor_mut().rate_limits = Some(snapshot(Some(2), None).into());
     let replies = [Reply::error(failure)].into_iter().chain(plain());
     let (stack, _) = limited(ScriptedDriver::new("alpha", replies), requests(10));
     stack.chat(&impatient(), &request()).await.unwrap_err();

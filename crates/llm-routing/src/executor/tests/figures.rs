@@ -33,7 +33,7 @@ async fn a_stream_is_in_flight_until_its_end_and_a_break_is_a_failure() {
     let mut start = llm_core::ResponseMeta::default();
     let mut limits = RateLimitSnapshot::default();
     limits.requests = LimitWindow::new(Some(10), Some(1), None);
-    start.rate_limits = Some(limits);
+    start.rate_limits = Some(limits.into());
     let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
         Ok(ChatEvent::Start(Box::new(start))),
         Ok(finish),
