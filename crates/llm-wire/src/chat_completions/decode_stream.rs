@@ -2,6 +2,7 @@
 
 mod beginning;
 mod chunk;
+mod envelope;
 mod thoughts;
 mod usage;
 
@@ -14,6 +15,7 @@ pub use crate::decode_options::DecodeOptions;
 use crate::lenient;
 use crate::think::{Split, ThinkSplitter};
 use beginning::Beginning;
+use envelope::{Envelope, text_alone};
 use llm_core::{
     BlockKind, ChatEvent, Delta, Error, ErrorKind, FinishKind, FinishReason, Phase, ResponseMeta, Result,
     Usage,
@@ -63,6 +65,8 @@ pub(super) struct State {
     usage: Usage,
     fingerprint: Option<String>,
     thoughts: Thoughts,
+    /// What is around the text of the chunk before.
+    envelope: Envelope,
     /// What is cut off the beginning of the text.
     beginning: Beginning,
     /// The vendor's word that it failed, and how.
@@ -232,9 +236,20 @@ impl StreamDecoder {
             let message = "a list came where an answer was expected";
             return Err(Error::new(ErrorKind::Protocol, message).with_phase(self.phase()));
         }
+        if let Some(text) = self.state.envelope.text_of(data) {
+            self.text(text.0, out);
+            return Ok(());
+        }
         let mut warnings = Vec::new();
-        let read =
-            lenient::parse::<AnswerDocument, _>(data, &mut warnings, |answer| self.answer(answer, out));
+        let mut alone = None;
+        let read = lenient::parse::<AnswerDocument, _>(data, &mut warnings, |answer| {
+            alone = text_alone(&answer, data);
+            self.answer(answer, out)
+        });
+        match alone.filter(|_| self.state.started && warnings.is_empty()) {
+            Some(literal) => self.state.envelope.keep(data, literal),
+            None => self.state.envelope.forget(),
+        }
         let phase = self.phase();
         let failed = match read {
             Ok(failed) => failed,

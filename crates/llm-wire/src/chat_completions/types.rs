@@ -35,6 +35,54 @@ pub(crate) struct Answer<'a> {
     pub(crate) errors: Option<Presence>,
 }
 
+impl<'a> Answer<'a> {
+    /// The content, when this is a chunk that says nothing else: what it names besides is named in every chunk.
+    pub(crate) fn text_alone(&self) -> Option<&Content<'a, WirePart<'a>>> {
+        let Answer {
+            id: _,
+            object: _,
+            model: _,
+            created: _,
+            choices,
+            usage: None,
+            error,
+            service_tier: _,
+            system_fingerprint: _,
+            prompt_filter_results: None,
+            moderation: None,
+            citations: None,
+            x_groq: None,
+            message: None,
+            detail: None,
+            errors: None,
+        } = self
+        else {
+            return None;
+        };
+        let [choice] = choices.as_deref()? else {
+            return None;
+        };
+        let Choice {
+            index,
+            delta: Some(delta),
+            message: None,
+            finish_reason: None,
+            finish_reason_camel: None,
+            usage: None,
+            logprobs: None,
+            content_filter_results: None,
+            error: choice_error,
+        } = choice
+        else {
+            return None;
+        };
+        let failed = |error: &Option<Presence>| error.as_ref().is_some_and(|error| error.0);
+        let first = index.is_none_or(|index| index.0 == 0);
+        let alone = first && !failed(error) && !failed(choice_error) && delta.says_nothing_but_content();
+        alone.then_some(&delta.content)
+    }
+}
+
 pub(crate) struct AnswerDocument;
 
 impl Document for AnswerDocument {
@@ -84,8 +132,12 @@ pub(crate) struct WireMessage<'a> {
 impl WireMessage<'_> {
     /// Is there nothing in it? An empty list or text counts as nothing.
     pub(crate) fn says_nothing(&self) -> bool {
+        silent(&self.content) && self.says_nothing_but_content()
+    }
+
+    fn says_nothing_but_content(&self) -> bool {
         let WireMessage {
-            content,
+            content: _,
             refusal,
             reasoning_content,
             reasoning,
@@ -95,13 +147,7 @@ impl WireMessage<'_> {
             audio,
             annotations,
         } = self;
-        let silent = |content: &Content<'_, WirePart<'_>>| match content {
-            Content::Absent => true,
-            Content::Text(text) => text.is_empty(),
-            Content::Parts(parts) => parts.is_empty(),
-        };
-        silent(content)
-            && refusal.0.as_ref().is_none_or(|refusal| refusal.is_empty())
+        refusal.0.as_ref().is_none_or(|refusal| refusal.is_empty())
             && silent(reasoning_content)
             && silent(reasoning)
             && reasoning_details.as_ref().is_none_or(Vec::is_empty)
@@ -109,6 +155,14 @@ impl WireMessage<'_> {
             && function_call.is_none()
             && audio.is_none()
             && annotations.is_none()
+    }
+}
+
+fn silent(content: &Content<'_, WirePart<'_>>) -> bool {
+    match content {
+        Content::Absent => true,
+        Content::Text(text) => text.is_empty(),
+        Content::Parts(parts) => parts.is_empty(),
     }
 }
 

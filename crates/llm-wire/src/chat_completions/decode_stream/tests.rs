@@ -318,3 +318,50 @@ fn an_empty_delta_gives_way_to_the_message_beside_it() {
         "said once"
     );
 }
+
+/// A chunk of one of the kinds that streams are made of.
+fn chunk_of(kind: u8, text: &str) -> String {
+    let content = json!({"index": 0, "delta": {"content": text}, "finish_reason": null});
+    let reasoning = json!({"index": 0, "delta": {"reasoning_content": text}});
+    let call = json!({"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": text}}]}});
+    match kind {
+        0 => json!({"id": "a", "model": "m", "choices": [content]}),
+        1 => json!({"id": "a", "model": "m", "choices": [content], "system_fingerprint": "f1"}),
+        2 => json!({"id": "a", "model": "m", "choices": [content], "system_fingerprint": "f2"}),
+        3 => json!({"id": "a", "choices": [content], "usage": null, "obfuscation": "x".repeat(text.len())}),
+        4 => json!({"id": "a", "choices": [reasoning]}),
+        5 => json!({"id": "a", "choices": [call]}),
+        6 => json!({"id": "a", "choices": [content], "usage": {"prompt_tokens": text.len()}}),
+        7 => json!({"id": "a", "choices": [{"index": 1, "delta": {"content": text}}]}),
+        8 => json!({"id": "a", "choices": [{"delta": {"content": text}, "logprobs": {"content": [text]}}]}),
+        _ => json!({"id": "a", "choices": [{"delta": {"content": text}, "finish_reason": "length"}]}),
+    }
+    .to_string()
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_chunk_that_is_like_the_one_before_says_what_it_says_alone(
+        think in proptest::bool::ANY,
+        chunks in proptest::collection::vec((0..10_u8, 1..4_usize, "(<think>|</think>)?[a\"\\\\\n\u{e4}]{0,3}"), 1..12),
+    ) {
+        let dialect = Dialect {
+            extract_think_tags: think,
+            ..Dialect::openai()
+        };
+        let [mut quick, mut slow] = [(); 2].map(|()| StreamDecoder::new(&dialect, options(true)));
+        let (mut quick_events, mut slow_events) = (Vec::new(), Vec::new());
+        for (kind, repeats, text) in chunks {
+            for repeat in 0..repeats {
+                let chunk = chunk_of(kind, &format!("{text}{repeat}"));
+                slow.state.envelope.forget();
+                let ends = [
+                    quick.feed("", &chunk, &mut quick_events).is_ok(),
+                    slow.feed("", &chunk, &mut slow_events).is_ok(),
+                ];
+                proptest::prop_assert_eq!(ends, [true, true]);
+            }
+        }
+        proptest::prop_assert_eq!(format!("{quick_events:?}"), format!("{slow_events:?}"));
+    }
+}
