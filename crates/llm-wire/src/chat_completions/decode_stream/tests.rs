@@ -333,7 +333,7 @@ fn chunk_of(kind: u8, text: &str) -> String {
         5 => json!({"id": "a", "choices": [call]}),
         6 => json!({"id": "a", "choices": [content], "usage": {"prompt_tokens": text.len()}}),
         7 => json!({"id": "a", "choices": [{"index": 1, "delta": {"content": text}}]}),
-        8 => json!({"id": "a", "choices": [{"delta": {"content": text}, "logprobs": {"content": [text]}}]}),
+        8 => json!({"id": "a", "choices": [{"delta": {"content": text}, "logprobs": {"content": [1]}}]}),
         _ => json!({"id": "a", "choices": [{"delta": {"content": text}, "finish_reason": "length"}]}),
     }
     .to_string()
