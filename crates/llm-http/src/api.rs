@@ -125,21 +125,23 @@ impl VendorApi {
         let credential = within_deadline(cx, Phase::NotSent, self.credentials.credential(cx))
             .await
             .map_err(|error| self.identify(error, model))?;
-        let sent = async {
-            if !self.base_url.is_origin_of(&request.url) {
-                let message = "refused to send the credential to another host than the base URL names";
-                return Err(Error::new(ErrorKind::Config, message));
-            }
-            let request = credential.apply(request)?;
-            within_deadline(cx, Phase::Sent, self.transport.send(cx, request)).await
-        };
-        let response = sent
-            .await
-            .map_err(|error| self.identify(scrubbed(error, &credential.secrets()), model))?;
+        let identify = |error| self.identify(scrubbed(error, &credential.secrets()), model);
+        let request = self.shown(request, &credential).map_err(identify)?;
+        let response = within_deadline(cx, Phase::Sent, self.transport.send(cx, request)).await;
+        let response = response.map_err(identify)?;
         let headers = header_facts(&response.headers, cx.clock().wall());
         let facts = CallFacts::new(self.driver.clone(), model.cloned(), response.status, headers)
             .with_credential(credential);
         Exchange::new(cx, response, facts, self.limits)
+    }
+
+    /// The request with the credential on it, where that may see it.
+    fn shown(&self, request: HttpRequest, credential: &Credential) -> Result<HttpRequest> {
+        if !self.base_url.is_origin_of(&request.url) {
+            let message = "refused to send the credential to another host than the base URL names";
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        credential.apply(request)
     }
 
     /// Says on an error which driver made the call and which model was asked; what it says already stays. For what

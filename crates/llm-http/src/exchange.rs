@@ -9,6 +9,7 @@ use crate::transport::{Body, HttpResponse};
 use bytes::Bytes;
 use http::HeaderMap;
 use llm_core::{CallContext, DriverId, Error, ErrorKind, ModelId, Phase, ResponseMeta, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,14 +68,18 @@ impl Exchange {
 
     /// The media type of the body in lower case, without parameters; empty when it is not said. A stream that
     /// was asked for and comes as `application/json` is a whole answer or an error: read it as such.
-    pub fn media_type(&self) -> String {
+    pub fn media_type(&self) -> Cow<'_, str> {
         let value = self
             .headers
             .get(http::header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
-        let media_type = value.split(';').next().unwrap_or_default();
-        media_type.trim().to_ascii_lowercase()
+        let media_type = value.split(';').next().unwrap_or_default().trim();
+        if media_type.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(media_type.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(media_type)
+        }
     }
 
     /// This exchange again when its status is 2xx. Else the error that `decode_error` makes of status and body
@@ -88,14 +93,18 @@ impl Exchange {
         texts: impl IntoIterator<Item = &'t str>,
         decode_error: impl FnOnce(u16, &[u8]) -> Error,
     ) -> Result<Exchange> {
-        if (200..300).contains(&self.facts.status) {
-            return Ok(self);
+        if self.is_success() {
+            Ok(self)
+        } else {
+            Err(self.failure(texts, decode_error).await)
         }
-        // On the heap: an answer that is none is rare, and what it takes would lie in the future of every call.
-        Err(Box::pin(self.failure(texts, decode_error)).await)
     }
 
-    async fn failure<'t>(
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.facts.status)
+    }
+
+    pub(crate) async fn failure<'t>(
         self,
         texts: impl IntoIterator<Item = &'t str>,
         decode_error: impl FnOnce(u16, &[u8]) -> Error,
@@ -121,9 +130,10 @@ impl Exchange {
     /// `Connection` when it was cut off, `Protocol` when it is too long, `Timeout` with scope `Request` when
     /// the deadline passed; all with the facts.
     pub async fn read(self) -> Result<(CallFacts, Bytes)> {
-        match self.body.read_all(self.limits.max_body_bytes).await {
-            Ok(body) => Ok((self.facts, body)),
-            Err(error) => Err(self.facts.annotate(error, &[], [])),
+        let Exchange { facts, body, .. } = self;
+        match body.read_all(self.limits.max_body_bytes).await {
+            Ok(body) => Ok((facts, body)),
+            Err(error) => Err(facts.annotate(error, &[], [])),
         }
     }
 

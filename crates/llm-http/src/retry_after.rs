@@ -109,7 +109,7 @@ fn request_id(value: &HeaderValue) -> Option<String> {
 
 /// A header's value as text, trimmed. Units such as `µs` are no ASCII, so [`HeaderValue::to_str`] will not do.
 pub(crate) fn text(value: &HeaderValue) -> Option<&str> {
-    std::str::from_utf8(value.as_bytes()).ok().map(str::trim)
+    std::str::from_utf8(value.as_bytes().trim_ascii()).ok()
 }
 
 #[cfg(test)]

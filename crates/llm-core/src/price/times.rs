@@ -167,6 +167,11 @@ impl Price {
         self
     }
 
+    /// Has it rates of certain hours, or announced ones?
+    pub fn depends_on_time(&self) -> bool {
+        self.off_peak.is_some() || self.next_prices.is_some()
+    }
+
     /// The price of a call that is made at this time: announced rates once their day has begun, off-peak rates in
     /// their hours. The tiers of long prompts have no other times.
     ///
@@ -180,7 +185,7 @@ impl Price {
     /// ```
     #[must_use]
     pub fn at(&self, when: SystemTime) -> Cow<'_, Price> {
-        if self.off_peak.is_none() && self.next_prices.is_none() {
+        if !self.depends_on_time() {
             return Cow::Borrowed(self);
         }
         let mut price = self.clone();

@@ -107,7 +107,8 @@ impl<'c> ChatCall<'c> {
         encode: impl FnOnce(&ResolvedModel, bool) -> Result<EncodedChat>,
     ) -> Result<ChatResponse> {
         let (exchange, reading) = self.send(encode, false).await?;
-        if let Some(framing) = form::labelled(exchange.media_type(), reading.framings()) {
+        let framing = form::labelled(&exchange.media_type(), reading.framings());
+        if let Some(framing) = framing {
             let (facts, body) = exchange.stream();
             let events = Events::start(self.cx, reading.with_facts(facts), framing, body);
             return Box::pin(collect(events)).await;
@@ -156,10 +157,12 @@ impl<'c> ChatCall<'c> {
         let prepared = self.prepare(encode, stream);
         let (http, reading) = prepared.map_err(|error| self.api.identify(error, Some(&self.model.id)))?;
         let exchange = self.api.send(self.cx, Some(&self.model.id), http).await?;
-        let decode_error = |status, body: &[u8]| reading.decode_error(status, body);
-        let exchange = exchange
-            .success(request_texts(self.request), decode_error)
-            .await?;
+        if !exchange.is_success() {
+            let decode_error = |status, body: &[u8]| reading.decode_error(status, body);
+            let failure = exchange.failure(request_texts(self.request), decode_error);
+            // On the heap: it is rare, and would lie in the future of every call.
+            return Err(Box::pin(failure).await);
+        }
         Ok((exchange, reading))
     }
 
@@ -184,7 +187,7 @@ impl<'c> ChatCall<'c> {
         if let (Some(name), Some(key)) = (self.api.idempotency_header(), self.cx.idempotency_key()) {
             http = http.with_header(name, key)?;
         }
-        let cost = CostRule::new(self.request, &self.model, encoded.price, self.cx.clock().wall());
+        let cost = CostRule::new(self.cx, self.request, &self.model, encoded.price);
         let limits = self.api.limits();
         let reading = Reading::new(encoded.codec, limits, http.body.clone(), warnings, cost);
         Ok((http, reading))
@@ -208,8 +211,10 @@ impl<'c> ChatCall<'c> {
     }
 
     fn ended(&self) -> Option<Warning> {
-        let ended = self.model.has_ended(self.cx.clock().wall());
-        let day = self.model.deprecated_on.as_deref().filter(|_| ended)?;
+        let day = self.model.deprecated_on.as_deref()?;
+        if !self.model.has_ended(self.cx.clock().wall()) {
+            return None;
+        }
         let message = format!(
             "{} was announced to end on {day}; move to a current model",
             self.model.id

@@ -26,8 +26,8 @@ pub(super) fn media_type(framing: Framing) -> &'static str {
 }
 
 /// The framing that a media type names, among those that can be read.
-pub(super) fn labelled(media_type: String, framings: &[Framing]) -> Option<Framing> {
-    let named = match media_type.as_str() {
+pub(super) fn labelled(media_type: &str, framings: &[Framing]) -> Option<Framing> {
+    let named = match media_type {
         "text/event-stream" => Framing::Events,
         "application/x-ndjson"
         | "application/ndjson"
@@ -41,9 +41,12 @@ pub(super) fn labelled(media_type: String, framings: &[Framing]) -> Option<Frami
 
 /// Finds out in which form the answer to a stream call comes; a whole one is read to its end.
 pub(super) async fn open(exchange: Exchange, framings: &[Framing], max_body: usize) -> Result<Opened> {
-    let media_type = exchange.media_type();
-    let is_json = media_type == "application/json" || media_type.ends_with("+json");
-    if let Some(framing) = labelled(media_type, framings) {
+    let (is_json, framing) = {
+        let media_type = exchange.media_type();
+        let is_json = media_type == "application/json" || media_type.ends_with("+json");
+        (is_json, labelled(&media_type, framings))
+    };
+    if let Some(framing) = framing {
         let (facts, body) = exchange.stream();
         return Ok(Opened::Stream(framing, facts, body));
     }
@@ -167,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_label_counts_where_its_form_can_be_read() {
-        let of = |label: &str, framings: &[Framing]| labelled(label.to_owned(), framings);
+        let of = |label: &str, framings: &[Framing]| labelled(label, framings);
         assert_eq!(of("text/event-stream", &[Framing::Events]), Some(Framing::Events));
         assert_eq!(of("text/event-stream", &[Framing::Lines]), None);
         assert_eq!(

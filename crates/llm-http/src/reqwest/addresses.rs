@@ -14,15 +14,15 @@ const MANY: usize = 256;
 const LONG: usize = 1024;
 
 /// An address that can be called.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Address {
     pub(super) url: Url,
     /// Host and port alone, for messages: an address with a user name was refused.
     pub(super) host: Arc<str>,
 }
 
-/// What was read before.
-#[derive(Debug, Default)]
+/// What was read before. Has no `Debug`: an address may hold a key.
+#[derive(Default)]
 pub(super) struct Addresses(RwLock<HashMap<String, Address>>);
 
 impl Addresses {

@@ -2,21 +2,28 @@
 //! script that runs on a shared store does exactly the same (its test compares the two on random histories).
 //!
 //! The window is cut into sub-buckets, each a sixtieth of it at most: a new one begins when the present one has
-//! lasted a sixtieth of the time, or holds a sixtieth of a limit. A sub-bucket leaves the window as a whole, one
-//! window after the *last* admission into it. Two things follow, for requests and for tokens alike:
+//! lasted a sixtieth of the time, holds a hundredth of a limit, or has seen nothing for a quarter of its time. A
+//! sub-bucket leaves the window as a whole, one window after the *last* admission into it. Two things follow, for
+//! requests and for tokens alike:
 //!
 //! - In every window of time, wherever it begins, no more is admitted than the limit.
-//! - Under demand no more than a sixtieth of the limit is held back for longer than it has to be, so that in
+//! - Under demand no more than a hundredth of the limit is held back for longer than it has to be, so that in
 //!   every window at least 98 % of the limit is admitted (less only what is too little for the next call).
 
 use super::store::{Amount, LimitReason, Limits};
 use std::collections::VecDeque;
 
-/// The window has this many sub-buckets, by time and by each limit.
+/// The window has this many sub-buckets by time.
 pub(super) const SUB_BUCKETS: u64 = 60;
-/// So many sub-buckets may end early because they are full. Refunds could make more, since a sub-bucket stays
-/// when its content is given back; from here on only time ends one, which bounds memory and work.
-pub(super) const MOST_ENDED_EARLY: usize = 120;
+/// A sub-bucket is full when it holds one part of so many of a limit: it is held back as a whole for as long as its
+/// last admission.
+const FULL_PARTS: u64 = 100;
+/// A sub-bucket ends after one part of so many of its time without an admission, or what comes then would hold back
+/// all that came before.
+const IDLE_PARTS: u64 = 4;
+/// So many sub-buckets may end early. Sparse calls and refunds could make more; from here on only time ends one, which
+/// bounds memory and work.
+pub(super) const MOST_ENDED_EARLY: usize = 160;
 
 /// A vendor that asks for longer silence is asked again after so long.
 pub(super) const LONGEST_SILENCE: Micros = 3_600_000_000;
@@ -265,12 +272,14 @@ impl Window {
             return true;
         }
         let full = |limit: Option<u64>, amount: u64| {
-            limit.is_some_and(|limit| amount.saturating_mul(SUB_BUCKETS) >= limit)
+            limit.is_some_and(|limit| amount.saturating_mul(FULL_PARTS) >= limit)
         };
         let is_full =
             full(limits.requests, bucket.amount.requests) || full(limits.tokens, bucket.amount.tokens);
-        let is_over = now >= bucket.began.saturating_add(limits.window / SUB_BUCKETS);
-        let ends_early = is_full && self.sub_buckets.len() < MOST_ENDED_EARLY;
+        let lasts = limits.window / SUB_BUCKETS;
+        let is_over = now >= bucket.began.saturating_add(lasts);
+        let is_idle = now >= bucket.last.saturating_add(lasts / IDLE_PARTS);
+        let ends_early = (is_full || is_idle) && self.sub_buckets.len() < MOST_ENDED_EARLY;
         !is_over && !ends_early
     }
 }

@@ -5,6 +5,9 @@ use super::dialect::Dialect;
 use crate::frame::text_of;
 use llm_core::{ChatResponse, Collector, Error, ErrorKind, Phase, Result};
 
+/// So many events have most answers: start, block, usage, finish.
+const MOST_ANSWERS: usize = 8;
+
 /// Decodes the body of a plain answer with status 2xx.
 ///
 /// It goes through the stream decoder as one whole chunk: both ways of asking give one answer by construction.
@@ -17,7 +20,7 @@ pub fn decode_response(dialect: &Dialect, options: DecodeOptions, body: &[u8]) -
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut decoder = StreamDecoder::new(dialect, options);
     decoder.state.whole = true;
-    let mut events = Vec::new();
+    let mut events = Vec::with_capacity(MOST_ANSWERS);
     decoder.feed_json(text, &mut events)?;
     if !decoder.has_choice() {
         let error = Error::new(ErrorKind::Protocol, "the answer has no choices");

@@ -364,9 +364,19 @@ impl StreamDecoder {
 
     fn start(&mut self, out: &mut Vec<ChatEvent>) {
         if !std::mem::replace(&mut self.state.started, true) {
-            out.push(ChatEvent::Start(Box::new(self.options.meta.clone())));
+            out.push(ChatEvent::Start(Box::new(self.begin())));
             out.append(&mut self.state.before_start);
         }
+    }
+
+    /// What is known of the answer. From now on only that is kept which tells it from others.
+    fn begin(&mut self) -> ResponseMeta {
+        let meta = std::mem::take(&mut self.options.meta);
+        let kept = &mut self.options.meta;
+        kept.id.clone_from(&meta.id);
+        kept.request_id.clone_from(&meta.request_id);
+        kept.created = meta.created;
+        meta
     }
 
     /// An event beside the content; one that comes before the start waits for it.

@@ -3,7 +3,7 @@
 --   KEYS[2]  a text: run id, known since, lost until, closed until, requests held, until, tokens held, until
 -- Times are microseconds, everything but the run id is a whole number. What cannot have been written here is absent.
 -- ARGV: now (0: the server's own time), window, request limit, token limit (-1: none), then what each script needs.
-local SUB_BUCKETS, MOST_ENDED_EARLY, MOST_SUB_BUCKETS = 60, 120, 200
+local SUB_BUCKETS, FULL_PARTS, IDLE_PARTS, MOST_ENDED_EARLY, MOST_SUB_BUCKETS = 60, 100, 4, 160, 240
 local LONGEST_SILENCE = 3600000000
 
 -- The number that a text is, or nothing.
@@ -181,10 +181,12 @@ local function goes_on(bucket)
   end
   local full = false
   for which = 1, 2 do
-    full = full or (limits[which] >= 0 and bucket[2 + which] * SUB_BUCKETS >= limits[which])
+    full = full or (limits[which] >= 0 and bucket[2 + which] * FULL_PARTS >= limits[which])
   end
-  local over = now >= bucket[1] + math.floor(window / SUB_BUCKETS)
-  return not over and not (full and #buckets < MOST_ENDED_EARLY)
+  local lasts = math.floor(window / SUB_BUCKETS)
+  local over = now >= bucket[1] + lasts
+  local idle = now >= bucket[2] + math.floor(lasts / IDLE_PARTS)
+  return not over and not ((full or idle) and #buckets < MOST_ENDED_EARLY)
 end
 
 -- Counts a call and gives back the name of its sub-bucket.
