@@ -126,7 +126,7 @@ impl VendorApi {
             .await
             .map_err(|error| self.identify(error, model))?;
         let identify = |error| self.identify(scrubbed(error, &credential.secrets()), model);
-        let request = self.shown(request, &credential).map_err(identify)?;
+        let request = self.with_credential_on(request, &credential).map_err(identify)?;
         let response = within_deadline(cx, Phase::Sent, self.transport.send(cx, request)).await;
         let response = response.map_err(identify)?;
         let headers = header_facts(&response.headers, cx.clock().wall());
@@ -136,7 +136,7 @@ impl VendorApi {
     }
 
     /// The request with the credential on it, where that may see it.
-    fn shown(&self, request: HttpRequest, credential: &Credential) -> Result<HttpRequest> {
+    fn with_credential_on(&self, request: HttpRequest, credential: &Credential) -> Result<HttpRequest> {
         if !self.base_url.is_origin_of(&request.url) {
             let message = "refused to send the credential to another host than the base URL names";
             return Err(Error::new(ErrorKind::Config, message));

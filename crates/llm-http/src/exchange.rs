@@ -100,10 +100,12 @@ impl Exchange {
         }
     }
 
+    /// Is the status 2xx?
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.facts.status)
     }
 
+    /// The error that an answer is which is no success; see [`success`](Exchange::success).
     pub(crate) async fn failure<'t>(
         self,
         texts: impl IntoIterator<Item = &'t str>,

@@ -101,11 +101,11 @@ impl PartialEq for Family<'_> {
 }
 
 fn words_of(around: [Option<&str>; 2]) -> impl Iterator<Item = &[u8]> {
-    around.into_iter().flatten().flat_map(split)
+    around.into_iter().flatten().flat_map(words_in)
 }
 
 /// Every answer has some of these, and their words are short: byte by byte is the fastest way to take them apart.
-fn split(words: &str) -> impl Iterator<Item = &[u8]> {
+fn words_in(words: &str) -> impl Iterator<Item = &[u8]> {
     words.as_bytes().split(|byte| *byte == b'-')
 }
 
@@ -115,7 +115,7 @@ fn parse_name(name: &str) -> Option<(Family<'_>, Figure)> {
         .find_map(|prefix| Some((*prefix, name.strip_prefix(prefix)?)))?;
     let mut found = None;
     let mut end = 0;
-    for word in split(rest) {
+    for word in words_in(rest) {
         let start = end;
         end += word.len() + 1;
         let figure = match word {

@@ -20,7 +20,8 @@ pub use record::{AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, Sc
 /// A plan: who is asked first, who after that, and every evaluation that led there.
 ///
 /// [`PlanExecutor`](crate::PlanExecutor) runs exactly this and decides nothing of its own. As JSON it is its
-/// [`DecisionRecord`]; [`explain`](Self::explain) prints it for people.
+/// [`DecisionRecord`]; [`explain`](Self::explain) prints it for people. It holds on to every candidate that was
+/// considered, stacks included: what is to be kept is the [record](Self::record).
 #[derive(Debug, Clone)]
 #[must_use = "a decision does nothing until it is executed"]
 pub struct RoutingDecision {

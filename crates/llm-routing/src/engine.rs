@@ -184,7 +184,7 @@ impl RoutingEngine {
                         .into_iter()
                         .map(|rejection| Note::new(name, rejection.code, rejection.description));
                     judgement.notes.extend(soft);
-                    judgement.taken.push(ScorePart::taken(name.into(), penalty));
+                    judgement.penalties.push(ScorePart::taken(name.into(), penalty));
                 }
                 _ => judgement.rejections.extend(rejections),
             }
@@ -209,7 +209,7 @@ impl RoutingEngine {
                 Ok(()) => {
                     judgement.row = Some(rows);
                     rows += 1;
-                    taken |= !judgement.taken.is_empty();
+                    taken |= !judgement.penalties.is_empty();
                 }
                 Err(rejection) => judgement.rejections.push(*rejection),
             }
@@ -237,13 +237,13 @@ impl RoutingEngine {
         for places in groups.into_values() {
             let contender = |place: &usize| {
                 let (judgement, metrics) = (judgements.get(*place)?, figures.get(*place)?);
-                let score = scores.value(judgement.row?, &judgement.taken);
+                let score = scores.value(judgement.row?, &judgement.penalties);
                 let available = judgement.availability.as_ref();
                 Some(
                     Contender::new(&judgement.candidate, judgement.resolved.as_deref().ok(), score)
                         .with_metrics(metrics)
                         .with_available(available.is_none_or(|record| record.available))
-                        .with_penalised(!judgement.taken.is_empty()),
+                        .with_penalised(!judgement.penalties.is_empty()),
                 )
             };
             let contenders: Vec<_> = places.iter().filter_map(contender).collect();
@@ -298,7 +298,7 @@ impl Asked<'_> {
             availability,
             rejections: Vec::new(),
             notes: Vec::new(),
-            taken: Vec::new(),
+            penalties: Vec::new(),
             row: None,
         }
     }

@@ -17,15 +17,15 @@ use std::fmt;
 /// assert_eq!(serde_json::to_string(&facts).unwrap(), r#"{"needed":4000,"window":2048}"#);
 /// assert_eq!(facts.to_string(), "needed=4000, window=2048");
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
 // A decision holds some for each score of each candidate, seldom more than two: those lie in place.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts(SmallVec<[(Cow<'static, str>, Fact); 2]>);
 
 /// One value of [`Facts`]. In JSON it is the plain value; what is read from a list or an object is its text.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Fact {
-    /// Not known; `null` in JSON, like a figure that is not finite.
+    /// Not known, or no number; `null` in JSON.
     Absent,
     /// Yes or no.
     Flag(bool),
@@ -84,6 +84,7 @@ impl fmt::Display for Fact {
             Fact::Flag(flag) => flag.fmt(f),
             Fact::Count(count) => count.fmt(f),
             Fact::Negative(number) => number.fmt(f),
+            // As JSON has it: `2.0`, not `2`.
             Fact::Figure(figure) => Value::from(*figure).fmt(f),
             Fact::Word(word) => f.write_str(word),
         }
@@ -102,11 +103,12 @@ macro_rules! from {
 
 from! {
     bool: flag => Fact::Flag(flag),
+    u16: count => Fact::Count(count.into()),
     u32: count => Fact::Count(count.into()),
     u64: count => Fact::Count(count),
     i32: number => i64::from(number).into(),
     i64: number => u64::try_from(number).map_or(Fact::Negative(number), Fact::Count),
-    f64: figure => Fact::Figure(figure),
+    f64: figure => if figure.is_finite() { Fact::Figure(figure) } else { Fact::Absent },
     &str: word => Fact::Word(word.to_owned().into()),
     String: word => Fact::Word(word.into()),
     Cow<'static, str>: word => Fact::Word(word),
@@ -221,5 +223,6 @@ mod tests {
             r#"{"usd":0.00001,"whole":2.0,"odd":null}"#
         );
         assert_eq!(facts.to_string(), "usd=0.00001, whole=2.0, odd=null");
+        assert_eq!(facts, facts.clone());
     }
 }

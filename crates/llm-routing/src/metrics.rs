@@ -117,10 +117,8 @@ impl Metrics {
 
     /// What is known of a candidate now.
     pub fn of(&self, candidate: &str, now: Instant) -> CandidateMetrics {
-        let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
-        cells
-            .get(candidate)
-            .map_or_else(Default::default, |cell| cell.at(now))
+        let only = self.of_all(std::iter::once(candidate), now).pop();
+        only.unwrap_or_default()
     }
 
     /// The same of many, in their order.

@@ -161,8 +161,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// Text, or whatever else stands in its place. (serde's own untagged enums copy a value before they know what it is, and
-/// make an error of each form that it does not have.)
+/// Text, or whatever else stands in its place. (serde's own untagged enums copy a value before they know what it is,
+/// and make an error of each form that it does not have.)
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TextOr<'a, V> {
     Text(Text<'a>),
@@ -308,6 +308,13 @@ impl<'de: 'a, 'a, P: Deserialize<'de>> Deserialize<'de> for Content<'a, P> {
 /// Is there anything? Hosts write "no error" as null, as `{}`, as `""` and as `false`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Presence(pub(crate) bool);
+
+impl Presence {
+    /// Is the field there, with something in it?
+    pub(crate) fn of(field: &Option<Presence>) -> bool {
+        field.as_ref().is_some_and(|field| field.0)
+    }
+}
 
 impl<'de> Deserialize<'de> for Presence {
     /// Is there something that is neither null, false, empty text, an empty list nor an empty object?

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Beyond this many all are forgotten: addresses that are never the same gain nothing here.
-const MANY: usize = 256;
+const MOST_KEPT: usize = 256;
 
-/// Longer ones are not kept.
-const LONG: usize = 1024;
+/// Longer ones are not kept, nor those with a query: a key may be in it.
+const LONGEST_KEPT: usize = 1024;
 
 /// An address that can be called.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub(super) struct Address {
     pub(super) host: Arc<str>,
 }
 
-/// What was read before. Has no `Debug`: an address may hold a key.
+/// What was read before.
 #[derive(Default)]
 pub(super) struct Addresses(RwLock<HashMap<String, Address>>);
 
@@ -37,9 +37,9 @@ impl Addresses {
         let url = parse_http(text)?;
         let host = url.authority().into();
         let address = Address { url, host };
-        if text.len() <= LONG {
+        if text.len() <= LONGEST_KEPT && !text.contains('?') {
             let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= MANY {
+            if known.len() >= MOST_KEPT {
                 known.clear();
             }
             known.insert(text.to_owned(), address.clone());
@@ -53,12 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_read_is_kept_and_what_is_no_address_is_not() {
+    fn what_was_read_is_kept_but_no_query_and_no_fault() {
         let addresses = Addresses::default();
         for _ in 0..2 {
-            let address = addresses.read("https://api.example:8443/v1/chat?a=b").unwrap();
+            let address = addresses.read("https://api.example:8443/v1/chat").unwrap();
             assert_eq!(&*address.host, "api.example:8443");
             assert_eq!(address.url.path(), "/v1/chat");
+            let with_key = addresses.read("https://api.example/v1/chat?key=k").unwrap();
+            assert_eq!(with_key.url.query(), Some("key=k"));
             assert!(addresses.read("ftp://api.example/").is_err());
         }
         assert_eq!(addresses.0.read().unwrap().len(), 1);
@@ -67,11 +69,11 @@ mod tests {
     #[test]
     fn many_and_long_ones_are_forgotten() {
         let addresses = Addresses::default();
-        for number in 0..=MANY {
+        for number in 0..=MOST_KEPT {
             addresses.read(&format!("http://localhost/{number}")).unwrap();
         }
         addresses
-            .read(&format!("http://localhost/{}", "a".repeat(LONG)))
+            .read(&format!("http://localhost/{}", "a".repeat(LONGEST_KEPT)))
             .unwrap();
         assert_eq!(addresses.0.read().unwrap().len(), 1);
     }

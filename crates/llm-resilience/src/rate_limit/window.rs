@@ -21,9 +21,11 @@ const FULL_PARTS: u64 = 100;
 /// A sub-bucket ends after one part of so many of its time without an admission, or what comes then would hold back
 /// all that came before.
 const IDLE_PARTS: u64 = 4;
-/// So many sub-buckets may end early. Sparse calls and refunds could make more; from here on only time ends one, which
-/// bounds memory and work.
-pub(super) const MOST_ENDED_EARLY: usize = 160;
+/// While the window has fewer than this, a sub-bucket ends when nothing comes: sparse calls could make more.
+const MOST_WHEN_IDLE: usize = 160;
+/// While the window has fewer than this, a sub-bucket ends when it is full: refunds could make more. It leaves room for a
+/// burst behind sparse calls. From here on only time ends one, which bounds memory and work.
+pub(super) const MOST_WHEN_FULL: usize = 300;
 
 /// A vendor that asks for longer silence is asked again after so long.
 pub(super) const LONGEST_SILENCE: Micros = 3_600_000_000;
@@ -279,7 +281,8 @@ impl Window {
         let lasts = limits.window / SUB_BUCKETS;
         let is_over = now >= bucket.began.saturating_add(lasts);
         let is_idle = now >= bucket.last.saturating_add(lasts / IDLE_PARTS);
-        let ends_early = (is_full || is_idle) && self.sub_buckets.len() < MOST_ENDED_EARLY;
+        let there = self.sub_buckets.len();
+        let ends_early = (is_full && there < MOST_WHEN_FULL) || (is_idle && there < MOST_WHEN_IDLE);
         !is_over && !ends_early
     }
 }

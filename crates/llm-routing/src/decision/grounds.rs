@@ -35,7 +35,7 @@ pub(crate) struct Judgement {
     pub(crate) rejections: Vec<CandidateRejection>,
     pub(crate) notes: Vec<Note>,
     /// What soft constraints take from its score.
-    pub(crate) taken: Vec<ScorePart>,
+    pub(crate) penalties: Vec<ScorePart>,
     /// Its row among the scores; absent: it was rejected.
     pub(crate) row: Option<usize>,
 }
@@ -94,7 +94,7 @@ impl Grounds {
             eligible: judgement.row.is_some(),
             score: judgement
                 .row
-                .and_then(|row| self.scores.record(row, &judgement.taken)),
+                .and_then(|row| self.scores.record(row, &judgement.penalties)),
             rejections: judgement.rejections.clone(),
             notes: judgement.notes.clone(),
             availability: judgement.availability,

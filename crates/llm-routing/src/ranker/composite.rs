@@ -60,20 +60,20 @@ impl Scores {
 
     /// All have been added; `taken`: soft constraints take something from one of them.
     pub(crate) fn finish(&mut self, taken: bool) {
-        let scales = || (0..self.rankers.len()).map(|ranker| self.scale(ranker));
+        let scales: Vec<_> = (0..self.rankers.len()).map(|ranker| self.scale(ranker)).collect();
         self.sum = if self.rankers.len() == 1 && !taken {
             Sum::Alone {
                 median: self.median(0),
             }
-        } else if !taken && scales().all(|scale| scale.is_none()) {
+        } else if !taken && scales.iter().all(Option::is_none) {
             Sum::Nothing
         } else {
-            Sum::Weighted(scales().collect())
+            Sum::Weighted(scales)
         };
     }
 
     /// The score of the candidate that was added at this place.
-    pub(crate) fn value(&self, row: usize, taken: &[ScorePart]) -> Option<f64> {
+    pub(crate) fn value(&self, row: usize, penalties: &[ScorePart]) -> Option<f64> {
         match &self.sum {
             Sum::Nothing => None,
             Sum::Alone { median } => self
@@ -89,14 +89,14 @@ impl Scores {
                     .map(|said| said.as_ref().map(|said| said.value));
                 let rankers = raw.zip(&self.weights).zip(scales);
                 let added = rankers.map(|((raw, weight), scale)| normalised(scale.as_ref(), raw) * weight);
-                Some(added.chain(taken.iter().map(|part| part.contribution)).sum())
+                Some(added.chain(penalties.iter().map(|part| part.contribution)).sum())
             }
         }
     }
 
     /// The same with what it is made of.
-    pub(crate) fn record(&self, row: usize, taken: &[ScorePart]) -> Option<ScoreRecord> {
-        let value = self.value(row, taken)?;
+    pub(crate) fn record(&self, row: usize, penalties: &[ScorePart]) -> Option<ScoreRecord> {
+        let value = self.value(row, penalties)?;
         let said = self.row(row);
         match (&self.sum, self.rankers.as_slice()) {
             (Sum::Weighted(scales), rankers) => {
@@ -115,7 +115,7 @@ impl Scores {
                         }
                     })
                     .collect();
-                parts.extend_from_slice(taken);
+                parts.extend_from_slice(penalties);
                 Some(ScoreRecord::composite(value, parts))
             }
             (_, [ranker]) => {
@@ -141,9 +141,9 @@ impl Scores {
     }
 
     fn scale(&self, ranker: usize) -> Option<Scale> {
-        let first = self.raw(ranker).flatten().next()?;
-        let ends = |(lowest, highest): (f64, f64), score: f64| (lowest.min(score), highest.max(score));
-        let (lowest, highest) = self.raw(ranker).flatten().fold((first, first), ends);
+        let known = || self.raw(ranker).flatten();
+        let lowest = known().min_by(f64::total_cmp)?;
+        let highest = known().max_by(f64::total_cmp)?;
         let unknown = self.raw(ranker).any(|score| score.is_none());
         Some(Scale {
             lowest,

@@ -3,6 +3,7 @@
 use super::dialect::Dialect;
 use super::types::Answer;
 use crate::failure::decode_failure;
+use crate::lenient::Presence;
 use llm_core::Error;
 
 /// Reads a failure. `status` is the HTTP status, or `None` for an error inside a 200 (a body or a stream's event).
@@ -19,13 +20,12 @@ pub fn decode_error(_dialect: &Dialect, status: Option<u16>, body: &[u8]) -> Err
 /// Is this document an error that stands alone, without an `error` key? (Mistral's `"object":"error"`, gateways'
 /// `{"message"}` and `{"errors"}`, validators' `{"detail"}`.)
 pub(super) fn is_lone_error(answer: &Answer<'_>) -> bool {
-    let there = |field: &Option<crate::lenient::Presence>| field.as_ref().is_some_and(|field| field.0);
     answer.choices.is_none()
         && (answer.object.as_deref() == Some("error")
             || (answer.usage.is_none()
                 && [&answer.message, &answer.detail, &answer.errors]
                     .into_iter()
-                    .any(there)))
+                    .any(Presence::of)))
 }
 
 #[cfg(test)]

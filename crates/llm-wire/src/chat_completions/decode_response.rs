@@ -5,8 +5,8 @@ use super::dialect::Dialect;
 use crate::frame::text_of;
 use llm_core::{ChatResponse, Collector, Error, ErrorKind, Phase, Result};
 
-/// So many events have most answers: start, block, usage, finish.
-const MOST_ANSWERS: usize = 8;
+/// So many events have most answers.
+const USUAL_EVENTS: usize = 8;
 
 /// Decodes the body of a plain answer with status 2xx.
 ///
@@ -20,7 +20,7 @@ pub fn decode_response(dialect: &Dialect, options: DecodeOptions, body: &[u8]) -
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut decoder = StreamDecoder::new(dialect, options);
     decoder.state.whole = true;
-    let mut events = Vec::with_capacity(MOST_ANSWERS);
+    let mut events = Vec::with_capacity(USUAL_EVENTS);
     decoder.feed_json(text, &mut events)?;
     if !decoder.has_choice() {
         let error = Error::new(ErrorKind::Protocol, "the answer has no choices");

@@ -63,7 +63,7 @@ impl<'a> Answer<'a> {
             return None;
         };
         let Choice {
-            index,
+            index: _,
             delta: Some(delta),
             message: None,
             finish_reason: None,
@@ -76,9 +76,8 @@ impl<'a> Answer<'a> {
         else {
             return None;
         };
-        let failed = |error: &Option<Presence>| error.as_ref().is_some_and(|error| error.0);
-        let first = index.is_none_or(|index| index.0 == 0);
-        let alone = first && !failed(error) && !failed(choice_error) && delta.says_nothing_but_content();
+        let failed = Presence::of(error) || Presence::of(choice_error);
+        let alone = choice.is_first() && !failed && delta.says_nothing_but_content();
         alone.then_some(&delta.content)
     }
 }
@@ -106,6 +105,13 @@ pub(crate) struct Choice<'a> {
     pub(crate) logprobs: Rare<Value>,
     pub(crate) content_filter_results: Rare<Value>,
     pub(crate) error: Option<Presence>,
+}
+
+impl Choice<'_> {
+    /// The one that is read.
+    pub(crate) fn is_first(&self) -> bool {
+        self.index.is_none_or(|index| index.0 == 0)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -3,7 +3,8 @@
 --   KEYS[2]  a text: run id, known since, lost until, closed until, requests held, until, tokens held, until
 -- Times are microseconds, everything but the run id is a whole number. What cannot have been written here is absent.
 -- ARGV: now (0: the server's own time), window, request limit, token limit (-1: none), then what each script needs.
-local SUB_BUCKETS, FULL_PARTS, IDLE_PARTS, MOST_ENDED_EARLY, MOST_SUB_BUCKETS = 60, 100, 4, 160, 240
+local SUB_BUCKETS, FULL_PARTS, IDLE_PARTS = 60, 100, 4
+local MOST_WHEN_IDLE, MOST_WHEN_FULL, MOST_SUB_BUCKETS = 160, 300, 380
 local LONGEST_SILENCE = 3600000000
 
 -- The number that a text is, or nothing.
@@ -186,7 +187,7 @@ local function goes_on(bucket)
   local lasts = math.floor(window / SUB_BUCKETS)
   local over = now >= bucket[1] + lasts
   local idle = now >= bucket[2] + math.floor(lasts / IDLE_PARTS)
-  return not over and not ((full or idle) and #buckets < MOST_ENDED_EARLY)
+  return not over and not ((full and #buckets < MOST_WHEN_FULL) or (idle and #buckets < MOST_WHEN_IDLE))
 end
 
 -- Counts a call and gives back the name of its sub-bucket.

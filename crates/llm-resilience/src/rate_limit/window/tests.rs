@@ -14,9 +14,13 @@ struct Model {
 }
 
 impl Model {
+    /// They are in the order of their times.
     fn within(&self, from: Micros, to: Micros) -> Amount {
-        let inside = self.admitted.iter().filter(|(at, _)| (from..to).contains(at));
-        inside.fold(Amount::default(), |sum, (_, amount)| sum.plus(*amount))
+        let place = |time: Micros| self.admitted.partition_point(|(at, _)| *at < time);
+        let inside = &self.admitted[place(from)..place(to)];
+        inside
+            .iter()
+            .fold(Amount::default(), |sum, (_, amount)| sum.plus(*amount))
     }
 
     /// No window holds more than the limits. (The fullest one begins with an admission.)
@@ -47,6 +51,12 @@ struct Call {
     /// What it used in the end, as a share in percent; absent: never settled.
     used_percent: Option<u64>,
     settled_after: usize,
+}
+
+/// Calls in the beginning: dense or sparse, and then more than is allowed.
+fn gaps() -> impl Strategy<Value = Vec<Micros>> {
+    let longest = prop_oneof![Just(2_000_u64), Just(400_000), Just(1_500_000)];
+    longest.prop_flat_map(|longest| proptest::collection::vec(longest / 2..=longest, 1..250))
 }
 
 fn calls(most_gap: Micros) -> impl Strategy<Value = Vec<Call>> {
@@ -118,14 +128,14 @@ proptest! {
     /// From the first refusal on somebody always waits.
     #[test]
     fn under_demand_every_window_is_almost_full(
-        gaps in proptest::collection::vec(0_u64..400_000, 1..200),
+        gaps in gaps(),
         requests in proptest::option::of(50_u64..300),
         tokens in 5_000_u64..20_000,
-        size in 1_u64..60,
+        size in 10_u64..60,
     ) {
         let limits = limits(requests, Some(tokens));
         let (mut window, mut model) = (Window::default(), Model::default());
-        let mut gaps = gaps.into_iter().cycle();
+        let mut gaps = gaps.into_iter();
         let (mut now, mut first_refusal) = (0, None);
         while now < 6 * MINUTE {
             let amount = Amount::new(1, size);
@@ -133,7 +143,7 @@ proptest! {
                 Asked::Granted { .. } => {
                     model.admitted.push((now, amount));
                     if first_refusal.is_none() {
-                        now += gaps.next().unwrap_or(0);
+                        now += gaps.next().unwrap_or(1_000);
                     }
                 }
                 Asked::Wait { until, .. } => {
@@ -167,7 +177,7 @@ proptest! {
             if let Some(lease) = granted(window.reserve(now, &limits, amount)) {
                 window.settle(lease, amount, Amount::new(1, 0));
             }
-            let most = MOST_ENDED_EARLY + usize::try_from(SUB_BUCKETS).unwrap() + 1;
+            let most = MOST_WHEN_FULL + usize::try_from(SUB_BUCKETS).unwrap() + 1;
             prop_assert!(window.sub_buckets.len() <= most, "{}", window.sub_buckets.len());
         }
     }

@@ -13,17 +13,18 @@ use std::borrow::Cow;
 impl StreamDecoder {
     /// Takes one chunk, or a whole answer. True: it holds an error.
     pub(super) fn answer(&mut self, answer: Answer<'_>, out: &mut Vec<ChatEvent>) -> bool {
-        let failed = |error: &Option<Presence>| error.as_ref().is_some_and(|error| error.0);
-        let early_stop = answer.x_groq.as_ref().is_some_and(|extra| failed(&extra.error));
-        if failed(&answer.error) || early_stop || is_lone_error(&answer) {
+        let early_stop = answer
+            .x_groq
+            .as_ref()
+            .is_some_and(|extra| Presence::of(&extra.error));
+        if Presence::of(&answer.error) || early_stop || is_lone_error(&answer) {
             return true;
         }
         let mut choices = answer.choices.unwrap_or_default();
-        let is_first = |choice: &Choice<'_>| choice.index.is_none_or(|index| index.0 == 0);
-        let several = choices.len() > 1 || !choices.iter().all(is_first);
-        let first = choices.iter().position(is_first);
+        let several = choices.len() > 1 || !choices.iter().all(Choice::is_first);
+        let first = choices.iter().position(Choice::is_first);
         let choice = first.map(|at| choices.swap_remove(at));
-        if choice.as_ref().is_some_and(|choice| failed(&choice.error)) {
+        if choice.as_ref().is_some_and(|choice| Presence::of(&choice.error)) {
             return true;
         }
         self.note_meta(answer.id, answer.model, answer.created, answer.service_tier);
