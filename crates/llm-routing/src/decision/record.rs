@@ -43,8 +43,9 @@ use std::time::Instant;
 /// ```
 ///
 /// `inputs` is there only where it is [recorded](crate::RoutingEngine::with_recorded_inputs), as the last field.
-/// Facts are plain values: text, numbers, `true`, `false` and `null`. A rejection is `{ "constraint", "code", "description", "facts" }`. Where several rankers were asked, or constraints that
-/// only take from the score, the score's `ranker` is `composite` and its `parts` are
+/// Facts are plain values: text, numbers, `true`, `false` and `null`. A rejection is
+/// `{ "constraint", "code", "description", "facts" }`. Where several rankers were asked, or constraints that only take
+/// from the score, the score's `ranker` is `composite` and its `parts` are
 /// `{ "source", "weight", "raw", "normalised", "contribution", "facts" }`; the contributions add up to `value`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
