@@ -59,8 +59,8 @@ pub use config::KeyPoolPolicy;
 /// # Errors
 /// `Rejected` with phase `NotSent` when no key is usable: by [`RateLimit`](llm_core::Rejection::RateLimit),
 /// [`Budget`](llm_core::Rejection::Budget) (a quota) or [`NoCredential`](llm_core::Rejection::NoCredential), with the
-/// time until the first one is back as its hint. When the last usable key failed in this call, that failure, with the
-/// same hint where it is later.
+/// time until the first one is back as its hint. When the last usable key failed in this call, that failure; where it
+/// is a limit, with the same hint.
 ///
 /// # Cancellation
 /// Dropping the future or the stream drops the call inside.

@@ -13,11 +13,11 @@ pub(crate) fn plain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Durati
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
-/// A limit that `null` switches off. Zero is refused: it would fail every call, and who writes it means none.
+/// A limit that `null` switches off. Zero is refused: it would allow nothing, and who writes it means no limit.
 pub(crate) fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     match Option::<u64>::deserialize(deserializer)? {
         Some(0) => Err(serde::de::Error::custom(
-            "a limit of 0 ms would fail every call; write null for no limit",
+            "a limit of 0 ms allows nothing; give at least 1, or null for no limit",
         )),
         limit => Ok(limit.map(Duration::from_millis)),
     }

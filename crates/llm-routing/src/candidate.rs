@@ -200,8 +200,11 @@ pub(crate) fn check_candidates(candidates: &[Candidate]) -> Result<()> {
     let mut seen = HashSet::with_capacity(candidates.len());
     for candidate in candidates {
         let id = candidate.id();
-        if id.trim().is_empty() || id.len() > 128 || id.chars().any(char::is_control) {
-            let message = "a candidate's id is 1 to 128 characters without control characters";
+        if id.trim().is_empty() || id.chars().count() > 128 || id.chars().any(char::is_control) {
+            let start: String = id.chars().take(40).collect();
+            let message = format!(
+                "a candidate's id is 1 to 128 characters without control characters; {start:?} begins one that is not"
+            );
             return Err(Error::new(ErrorKind::Config, message));
         }
         if !seen.insert(id) {

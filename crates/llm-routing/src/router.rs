@@ -99,6 +99,13 @@ impl Router {
         self
     }
 
+    /// Puts into every record of a decision what it was decided by; see [`RoutingEngine::with_recorded_inputs`].
+    #[must_use]
+    pub fn with_recorded_inputs(mut self, recorded: bool) -> Self {
+        self.engine = self.engine.with_recorded_inputs(recorded);
+        self
+    }
+
     /// Over whom it routes.
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates

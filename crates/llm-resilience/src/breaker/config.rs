@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// When a breaker opens, for how long, and how it closes again. Deserialises; durations are whole milliseconds
-/// there, and counts and shares are cut to what makes sense (at least 1, at most 100 percent).
+/// there, and counts and shares below 1 count as 1.
 ///
 /// ```
 /// use llm_resilience::BreakerPolicy;

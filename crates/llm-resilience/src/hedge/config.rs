@@ -25,7 +25,7 @@ pub struct HedgePolicy {
     #[serde(deserialize_with = "percentile")]
     pub percentile: u8,
     /// How many recent calls must be known before the percentile says anything; until then there are no second
-    /// attempts. Default 20; at most 128 are remembered.
+    /// attempts. Default 20; more than 128 count as 128, since no more are remembered.
     pub min_samples: u32,
     /// The least time before a second attempt, whatever the percentile says; `floor_ms` in configuration. Default
     /// 500 ms.

@@ -58,6 +58,8 @@ impl Latencies {
         min: u32,
     ) -> Option<Duration> {
         let samples = self.0.get(key)?;
+        // More than are remembered can never be known.
+        let min = min.min(REMEMBERED as u32);
         let mut recent: Vec<Duration> = samples
             .iter()
             .filter(|(at, _)| now.saturating_duration_since(*at) <= RECENT)

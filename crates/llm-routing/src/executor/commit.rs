@@ -195,10 +195,11 @@ impl Stream for Committed {
                 };
                 Poll::Ready(Some(Err(error)))
             }
-            Poll::Ready(None) => {
-                self.end = None;
-                Poll::Ready(None)
-            }
+            // A stream says why it ended; one that does not was cut off.
+            Poll::Ready(None) => Poll::Ready(self.end.take().map(|end| {
+                let message = "the stream ended without saying why; the answer is cut off";
+                Err(end.interrupted(Error::new(ErrorKind::Interrupted, message)))
+            })),
         }
     }
 }

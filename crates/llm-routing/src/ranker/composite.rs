@@ -89,7 +89,9 @@ impl Scores {
                     .map(|said| said.as_ref().map(|said| said.value));
                 let rankers = raw.zip(&self.weights).zip(scales);
                 let added = rankers.map(|((raw, weight), scale)| normalised(scale.as_ref(), raw) * weight);
-                Some(added.chain(penalties.iter().map(|part| part.contribution)).sum())
+                let sum: f64 = added.chain(penalties.iter().map(|part| part.contribution)).sum();
+                // Penalties may be as large as numbers get.
+                Some(sum.max(f64::MIN))
             }
         }
     }

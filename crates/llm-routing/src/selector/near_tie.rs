@@ -32,13 +32,18 @@ impl Selector for NearTie {
 
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
         let mut order = Best.order(selection);
-        let score = |place: &usize| selection.contenders.get(*place)?.score;
+        let contender = |place: &usize| selection.contenders.get(*place);
+        let score = |place: &usize| contender(place)?.score;
+        // A tie of those that lack nothing is none with those that do.
+        let lacks = |place: &usize| contender(place).is_some_and(|contender| contender.penalised);
+        let best_lacks = order.first().is_some_and(lacks);
         let tied = match order.first().map(score) {
             // nobody has a score: all are alike
             Some(None) => order.len(),
             Some(Some(best)) => order
                 .iter()
                 .take_while(|place| score(place).is_some_and(|score| best - score <= self.band))
+                .take_while(|place| lacks(place) == best_lacks)
                 .count(),
             None => 0,
         };

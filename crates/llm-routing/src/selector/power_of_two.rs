@@ -1,7 +1,7 @@
 //! The better of two that were drawn.
 
 use super::draw::Draws;
-use super::{Best, Selection, Selector};
+use super::{Best, Contender, Selection, Selector};
 
 /// Draws two and asks first the one that is expected to answer sooner; the rest follow, best first. Many callers that
 /// decide at once so do not all run to the same candidate, and a slow one is found out within a call.
@@ -25,9 +25,20 @@ impl Selector for PowerOfTwo {
 
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
         let mut order = Best.order(selection);
-        let available = |place: &usize| selection.contenders.get(*place).is_some_and(|one| one.available);
-        order.sort_by_key(|place| !available(place));
-        let drawn = order.iter().filter(|place| available(place)).count();
+        let is = |place: &usize, what: fn(&Contender<'_>) -> bool| {
+            selection.contenders.get(*place).is_some_and(what)
+        };
+        let available = |place: &usize| is(place, |one| one.available);
+        let lacks = |place: &usize| is(place, |one| one.penalised);
+        order.sort_by_key(|place| (!available(place), lacks(place)));
+        // Of those that are as good as the first: available, and lacking something only where it does.
+        let first = order.first().map(|place| (available(place), lacks(place)));
+        let like_first = |place: &&usize| Some((available(place), lacks(place))) == first;
+        let drawn = order
+            .iter()
+            .take_while(like_first)
+            .filter(|place| available(place))
+            .count();
         if drawn < 2 {
             return order;
         }
@@ -61,7 +72,6 @@ mod tests {
     use super::*;
     use crate::candidate::Candidate;
     use crate::metrics::CandidateMetrics;
-    use crate::selector::Contender;
     use crate::test_driver::TestDriver;
 
     #[test]
