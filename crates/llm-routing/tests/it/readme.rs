@@ -65,3 +65,16 @@ async fn the_answer_of_the_readme_comes_from_local() {
         .collect();
     assert_eq!(tried, ["local"]);
 }
+
+#[test]
+fn a_router_records_what_it_decided_by() {
+    let time = Time::new();
+    for recorded in [false, true] {
+        let router = Router::new("demo", candidates(&time), policy())
+            .unwrap()
+            .with_recorded_inputs(recorded);
+        let cx = CallContext::new(time.clone());
+        let decision = router.decide(&cx, &request(), CallMode::Plain).unwrap();
+        assert_eq!(decision.record().inputs.is_some(), recorded);
+    }
+}

@@ -201,3 +201,24 @@ async fn a_cut_stream_replaces_the_try_that_seemed_to_serve() {
         assert_eq!(log(stream.next_text().await.unwrap_err().attempts()), expected);
     }
 }
+
+#[tokio::test]
+async fn a_stream_that_ends_without_saying_why_was_cut_off() {
+    let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
+        start(),
+        block(),
+        text("hal"),
+    ]))]);
+    let told = Arc::new(Told::default());
+    let executor = PlanExecutor::new().with_observer(told.clone());
+    let error = collect(fleet.stream(&executor).await.unwrap()).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.phase()),
+        (ErrorKind::Interrupted, Phase::Streaming)
+    );
+    assert_eq!(log(error.attempts()), ["a interrupted"]);
+    assert_eq!(
+        *told.told.lock().unwrap(),
+        ["a asked", "a interrupted interrupted"]
+    );
+}
