@@ -94,6 +94,11 @@ impl Candidate {
         self.0.name.as_ref().unwrap_or(&self.0.id)
     }
 
+    /// The name, where it was given one.
+    pub(crate) fn given_name(&self) -> Option<&Arc<str>> {
+        self.0.name.as_ref()
+    }
+
     /// What people call it: its name, else its id.
     pub fn name(&self) -> &str {
         self.shared_name()

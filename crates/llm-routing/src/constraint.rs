@@ -148,7 +148,7 @@ impl CandidateRejection {
 }
 
 /// Something to know about a candidate that was not rejected for it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Note {
     /// Who says so: a constraint, a ranker or the selector.
@@ -157,6 +157,9 @@ pub struct Note {
     pub code: Cow<'static, str>,
     /// What, for people.
     pub description: String,
+    /// The figures behind it.
+    #[serde(default)]
+    pub facts: Facts,
 }
 
 impl Note {
@@ -170,6 +173,17 @@ impl Note {
             source: source.into(),
             code: code.into(),
             description: description.into(),
+            facts: Facts::default(),
+        }
+    }
+
+    /// What a soft constraint would have rejected for.
+    pub(crate) fn soft(rejection: CandidateRejection) -> Self {
+        Note {
+            source: rejection.constraint,
+            code: rejection.code,
+            description: rejection.description,
+            facts: rejection.facts,
         }
     }
 }

@@ -19,7 +19,6 @@ use crate::selector::{Contender, Selection};
 use llm_core::error::{Error, ErrorKind, Result};
 use llm_core::{CallContext, ChatRequest, QuotaView};
 use seeds::Seeds;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -155,7 +154,7 @@ impl RoutingEngine {
         let scores = self.rank(&mut judgements, asked, figures);
         let order = self.select(&mut judgements, &scores, asked, figures)?;
         Ok(Grounds {
-            policy: self.policy.name().into(),
+            policy: self.policy.shared_name().clone(),
             seed: asked.seed,
             named: asked.request.model.clone(),
             judgements,
@@ -180,11 +179,8 @@ impl RoutingEngine {
             judgement.notes.extend(notes);
             match rule.penalty {
                 Some(penalty) if !rejections.is_empty() => {
-                    let soft = rejections
-                        .into_iter()
-                        .map(|rejection| Note::new(name, rejection.code, rejection.description));
-                    judgement.notes.extend(soft);
-                    judgement.penalties.push(ScorePart::taken(name.into(), penalty));
+                    judgement.notes.extend(rejections.into_iter().map(Note::soft));
+                    judgement.penalties.push(ScorePart::penalty(name.into(), penalty));
                 }
                 _ => judgement.rejections.extend(rejections),
             }
@@ -195,11 +191,8 @@ impl RoutingEngine {
     /// Scores those that no constraint rejected, and gives each its row; whoever cannot be scored is rejected.
     fn rank(&self, judgements: &mut [Judgement], asked: &Asked<'_>, figures: &[CandidateMetrics]) -> Scores {
         let rankers = self.policy.rankers();
-        let named = rankers
-            .iter()
-            .map(|weighted| (weighted.ranker.name(), weighted.weight));
-        let mut scores = Scores::new(named, judgements.len());
-        let (mut rows, mut taken) = (0, false);
+        let mut scores = Scores::new(self.policy.shares().clone(), judgements.len());
+        let (mut rows, mut penalised) = (0, false);
         for (judgement, metrics) in judgements.iter_mut().zip(figures) {
             if !judgement.rejections.is_empty() {
                 continue;
@@ -209,12 +202,12 @@ impl RoutingEngine {
                 Ok(()) => {
                     judgement.row = Some(rows);
                     rows += 1;
-                    taken |= !judgement.penalties.is_empty();
+                    penalised |= !judgement.penalties.is_empty();
                 }
                 Err(rejection) => judgement.rejections.push(*rejection),
             }
         }
-        scores.finish(taken);
+        scores.finish(penalised);
         scores
     }
 
@@ -226,16 +219,19 @@ impl RoutingEngine {
         asked: &Asked<'_>,
         figures: &[CandidateMetrics],
     ) -> Result<Vec<usize>> {
-        let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (place, judgement) in judgements.iter().enumerate() {
-            if judgement.row.is_some() {
-                groups.entry(judgement.candidate.group()).or_default().push(place);
-            }
-        }
-        let mut order = Vec::with_capacity(judgements.len());
+        let eligible = judgements
+            .iter()
+            .enumerate()
+            .filter(|(_, judgement)| judgement.row.is_some());
+        let mut places: Vec<_> = eligible
+            .map(|(place, judgement)| (judgement.candidate.group(), place))
+            .collect();
+        // By group; within one, as they were given.
+        places.sort_unstable();
+        let mut order = Vec::with_capacity(places.len());
         let selector = self.policy.selector();
-        for places in groups.into_values() {
-            let contender = |place: &usize| {
+        for places in places.chunk_by(|(group, _), (next, _)| group == next) {
+            let contender = |(_, place): &(u32, usize)| {
                 let (judgement, metrics) = (judgements.get(*place)?, figures.get(*place)?);
                 let score = scores.value(judgement.row?, &judgement.penalties);
                 let available = judgement.availability.as_ref();
@@ -250,14 +246,14 @@ impl RoutingEngine {
             let mut chosen = vec![false; places.len()];
             for contender in selector.order(&Selection::new(&contenders).with_seed(asked.seed)) {
                 match (places.get(contender), chosen.get_mut(contender)) {
-                    (Some(place), Some(chosen)) if !*chosen => {
+                    (Some((_, place)), Some(chosen)) if !*chosen => {
                         *chosen = true;
                         order.push(*place);
                     }
                     _ => return Err(odd_order(selector.name(), contender)),
                 }
             }
-            for (place, chosen) in places.iter().zip(chosen) {
+            for ((_, place), chosen) in places.iter().zip(chosen) {
                 if let (false, Some(judgement)) = (chosen, judgements.get_mut(*place)) {
                     judgement.notes.push(Note::new(
                         selector.name(),

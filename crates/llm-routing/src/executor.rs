@@ -244,6 +244,7 @@ impl PlanExecutor {
         while let Some((planned, later)) = rest.split_first() {
             rest = later;
             if !bar.admits(planned) {
+                log::trace_passed_over(planned);
                 continue;
             }
             if let Err(expired) = cx.check_deadline() {

@@ -33,7 +33,15 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Metrics {
-    cells: Arc<RwLock<HashMap<Arc<str>, Arc<Cell>>>>,
+    cells: Arc<RwLock<Cells>>,
+}
+
+type Cells = HashMap<Arc<str>, Arc<Cell>>;
+
+fn figures(cells: &Cells, candidate: &str, now: Instant) -> CandidateMetrics {
+    cells
+        .get(candidate)
+        .map_or_else(Default::default, |cell| cell.at(now))
 }
 
 /// One candidate's figures.
@@ -117,8 +125,11 @@ impl Metrics {
 
     /// What is known of a candidate now.
     pub fn of(&self, candidate: &str, now: Instant) -> CandidateMetrics {
-        let only = self.of_all(std::iter::once(candidate), now).pop();
-        only.unwrap_or_default()
+        figures(
+            &self.cells.read().unwrap_or_else(PoisonError::into_inner),
+            candidate,
+            now,
+        )
     }
 
     /// The same of many, in their order.
@@ -128,12 +139,9 @@ impl Metrics {
         now: Instant,
     ) -> Vec<CandidateMetrics> {
         let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
-        let of = |candidate| {
-            cells
-                .get(candidate)
-                .map_or_else(Default::default, |cell| cell.at(now))
-        };
-        candidates.map(of).collect()
+        candidates
+            .map(|candidate| figures(&cells, candidate, now))
+            .collect()
     }
 
     /// A call to a candidate begins. It is in flight until the guard is told how it ended, or dropped.

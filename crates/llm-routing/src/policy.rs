@@ -5,6 +5,7 @@ use crate::constraint::{
     QuotaConstraint,
 };
 use crate::ranker::Ranker;
+use crate::ranker::composite::Share;
 use crate::selector::{Best, Selector};
 use llm_core::error::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct RoutingPolicy {
     name: Arc<str>,
     constraints: Vec<Rule>,
     rankers: Vec<Weighted>,
+    /// What decisions say of the rankers.
+    shares: Arc<[Share]>,
     selector: Arc<dyn Selector>,
 }
 
@@ -64,6 +67,7 @@ impl RoutingPolicy {
             name: name.into(),
             constraints: Vec::new(),
             rankers: Vec::new(),
+            shares: Arc::default(),
             selector: Arc::new(Best),
         }
     }
@@ -109,7 +113,7 @@ impl RoutingPolicy {
             ranker: Arc::new(ranker),
             weight: 1.0,
         });
-        self
+        self.shared()
     }
 
     /// Rankers with their weights, in place of those that are there. Each counts with its share of the sum of all
@@ -148,7 +152,13 @@ impl RoutingPolicy {
             return Err(Error::new(ErrorKind::Config, message));
         }
         self.rankers = weighted;
-        Ok(self)
+        Ok(self.shared())
+    }
+
+    fn shared(mut self) -> Self {
+        let weighted = self.rankers.iter();
+        self.shares = Share::of(weighted.map(|weighted| (weighted.ranker.name(), weighted.weight)));
+        self
     }
 
     /// The selector, in place of [`Best`].
@@ -168,6 +178,14 @@ impl RoutingPolicy {
 
     pub(crate) fn rankers(&self) -> &[Weighted] {
         &self.rankers
+    }
+
+    pub(crate) fn shares(&self) -> &Arc<[Share]> {
+        &self.shares
+    }
+
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.name
     }
 
     pub(crate) fn selector(&self) -> &dyn Selector {

@@ -41,10 +41,14 @@ impl Router {
     /// A router of this name over these candidates.
     ///
     /// # Errors
-    /// `Config`, when there are no candidates, when their ids are not unique, or when the name is none: at
-    /// most 57 lower-case letters, digits, `-`, `_`, `.` or `:`.
+    /// `Config`, when there are no candidates, when their ids are not unique, or when the name is none: 1 to
+    /// 57 lower-case letters, digits, `-`, `_`, `.` or `:`.
     pub fn new(name: &str, candidates: Vec<Candidate>, policy: RoutingPolicy) -> Result<Self> {
         check_candidates(&candidates)?;
+        if name.is_empty() {
+            let message = "a router needs a name: it is what it answers to, as `router:NAME`";
+            return Err(Error::new(ErrorKind::Config, message));
+        }
         let id = DriverId::new(format!("router:{name}"))?;
         let own_model = ModelId::new(id.as_str())?;
         let mut hosts: Vec<_> = candidates

@@ -108,8 +108,12 @@ fn add_score(reasons: &mut Vec<String>, score: &ScoreRecord) {
     }
 }
 
-/// At most four decimals, and none that say nothing.
+/// At most four decimals, and none that say nothing; of what is closer to 0, as a price for a short question, two
+/// digits.
 fn number(value: f64) -> String {
+    if value != 0.0 && value.abs() < 5e-5 {
+        return format!("{value:.1e}");
+    }
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0" } else { text }.to_owned()
@@ -133,7 +137,8 @@ fn print(rows: &[[String; 6]], out: &mut String) {
             let _ = write!(line, "{cell:<width$}  ");
         }
         line.push_str(&row[WHY]);
-        let _ = writeln!(out, "{}", line.trim_end());
+        // A row is one line, whatever words a constraint or a stack has put into it.
+        let _ = writeln!(out, "{}", line.trim_end().replace(char::is_control, " "));
     }
 }
 
@@ -146,8 +151,26 @@ mod tests {
         let all = [10.0, 0.5, 0.123_456, -0.0, -2.25, 1e-9, 1e20].map(number);
         assert_eq!(
             all,
-            ["10", "0.5", "0.1235", "0", "-2.25", "0", "100000000000000000000"]
+            [
+                "10",
+                "0.5",
+                "0.1235",
+                "0",
+                "-2.25",
+                "1.0e-9",
+                "100000000000000000000"
+            ]
         );
+        assert_eq!(number(-0.000_013_4), "-1.3e-5");
         assert_eq!(seconds(12_049), "12.0 s");
+    }
+
+    #[test]
+    fn a_row_is_one_line() {
+        let mut row = <[String; 6]>::default();
+        row[WHY] = "first\nsecond\tthird".to_owned();
+        let mut out = String::new();
+        print(&[row], &mut out);
+        assert_eq!(out.trim(), "first second third");
     }
 }

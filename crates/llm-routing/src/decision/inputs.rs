@@ -32,6 +32,9 @@ pub struct DecisionInputs {
 pub struct CandidateInputs {
     /// Its id.
     pub id: Arc<str>,
+    /// Its name for people; absent: its id.
+    #[serde(default)]
+    pub name: Option<Arc<str>>,
     /// Its group.
     pub group: u32,
     /// The words it was tagged with.
@@ -42,6 +45,9 @@ pub struct CandidateInputs {
     pub driver: DriverId,
     /// The model that would serve and what was known of it; absent: its stack takes no such model.
     pub model: Option<ModelFacts>,
+    /// What its stack said where it takes no such model.
+    #[serde(default)]
+    pub refusal: Option<String>,
     /// Does it serve the model that the request names? Absent: the request names none.
     #[serde(default)]
     pub serves_named: Option<bool>,
@@ -117,6 +123,7 @@ impl CandidateInputs {
         let id = candidate.shared_id();
         CandidateInputs {
             id: id.clone(),
+            name: candidate.given_name().cloned(),
             group: candidate.group(),
             tags: candidate.tags().map(str::to_owned).collect(),
             own_model: candidate.model().cloned(),
@@ -128,6 +135,7 @@ impl CandidateInputs {
                 limits: resolved.limits,
                 price: resolved.price.clone(),
             }),
+            refusal: resolved.err().map(|error| error.message().to_owned()),
             serves_named: asked.request.model.as_ref().map(serves),
             availability: judgement.availability,
             metrics,

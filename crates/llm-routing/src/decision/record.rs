@@ -4,7 +4,8 @@ use super::inputs::DecisionInputs;
 use crate::constraint::{CandidateRejection, Note};
 use crate::facts::Facts;
 use llm_core::{Availability, Error, ModelId, UnavailableReason};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ use std::time::Instant;
 ///       "eligible": true,
 ///       "score": { "value": 10.0, "ranker": "priority", "facts": { "set_by": "candidate" }, "parts": [] },
 ///       "rejections": [],
-///       "notes": [{ "source": "capability", "code": "unknown_tools", "description": "…" }],
+///       "notes": [{ "source": "capability", "code": "unknown_tools", "description": "…", "facts": {} }],
 ///       "availability": { "available": false, "reason": "breaker_open", "available_in_ms": 12000 }
 ///     }
 ///   ]
@@ -50,7 +51,8 @@ use std::time::Instant;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DecisionRecord {
-    /// Of this form: 1.
+    /// Of this form: 1. A record of another version is not read.
+    #[serde(deserialize_with = "this_version")]
     pub version: u32,
     /// The name of the policy that decided.
     pub policy: Arc<str>,
@@ -72,6 +74,18 @@ pub struct DecisionRecord {
 impl DecisionRecord {
     /// The version of the JSON form that this crate writes.
     pub const VERSION: u32 = 1;
+}
+
+fn this_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let version = u32::deserialize(deserializer)?;
+    if version == DecisionRecord::VERSION {
+        Ok(version)
+    } else {
+        let reads = DecisionRecord::VERSION;
+        Err(D::Error::custom(format!(
+            "a decision record of version {version}, and version {reads} is read here; read it with the release that wrote it"
+        )))
+    }
 }
 
 /// What was found of one candidate.
@@ -156,7 +170,7 @@ pub struct ScorePart {
 
 impl ScorePart {
     /// What a soft constraint takes.
-    pub(crate) fn taken(constraint: Arc<str>, penalty: f64) -> Self {
+    pub(crate) fn penalty(constraint: Arc<str>, penalty: f64) -> Self {
         ScorePart {
             source: constraint,
             weight: None,

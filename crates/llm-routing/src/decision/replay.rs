@@ -59,6 +59,7 @@ impl DecisionInputs {
 struct Recorded {
     info: DriverInfo,
     model: Option<ModelFacts>,
+    refusal: Option<String>,
     /// The named model, where it was found that the candidate does not serve it.
     refused: Option<ModelId>,
     availability: Availability,
@@ -79,12 +80,17 @@ impl Recorded {
         let stack = Arc::new(Recorded {
             info: DriverInfo::new(inputs.driver.clone(), vendor, "a recorded stack"),
             model: inputs.model.clone(),
+            refusal: inputs.refusal.clone(),
             refused: refused.cloned(),
             availability: availability.unwrap_or(Availability::Available),
         });
         let candidate = Candidate::new(inputs.id.clone(), stack)
             .with_model(inputs.own_model.clone())
             .with_group(inputs.group);
+        let candidate = match &inputs.name {
+            Some(name) => candidate.with_name(name.clone()),
+            None => candidate,
+        };
         inputs
             .tags
             .iter()
@@ -105,10 +111,8 @@ impl ChatDriver for Recorded {
     fn resolve(&self, model: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
         let refused = model.is_some() && model == self.refused.as_ref();
         let Some(facts) = self.model.as_ref().filter(|_| !refused) else {
-            return Err(Error::new(
-                ErrorKind::UnknownModel,
-                "its stack took no such model",
-            ));
+            let words = self.refusal.as_deref().unwrap_or("its stack took no such model");
+            return Err(Error::new(ErrorKind::UnknownModel, words));
         };
         let mut resolved = ResolvedModel::unknown(facts.id.clone())
             .with_requested(model.cloned())

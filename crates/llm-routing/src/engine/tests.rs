@@ -274,6 +274,22 @@ fn constraints_of_others_count_like_ours() {
 }
 
 #[test]
+fn a_soft_constraint_says_by_what_figures() {
+    let policy = RoutingPolicy::empty("lenient")
+        .with_soft_constraint(crate::constraint::ContextWindowConstraint::new(), 0.5)
+        .unwrap();
+    let small = [plain("a").with_context_window(100)];
+    let request = ChatRequest::user("word ".repeat(200));
+    let decision = decide(policy, &request, &small).unwrap();
+    let note = &decision.evaluations()[0].notes[0];
+    assert_eq!(
+        (&*note.source, &*note.code),
+        ("context_window", "insufficient_context_window")
+    );
+    assert_eq!(note.facts.find("window"), Some(&100_u64.into()));
+}
+
+#[test]
 fn nothing_to_decide_over_is_a_fault_of_the_set_up() {
     let error = decide(RoutingPolicy::default(), &ChatRequest::user("hi"), &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);

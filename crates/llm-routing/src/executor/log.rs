@@ -122,6 +122,15 @@ pub(super) fn trace_skip(skip: &Skip) {
     );
 }
 
+pub(super) fn trace_passed_over(planned: &PlannedCandidate) {
+    tracing::info!(
+        name: "llm.routing.candidate_passed_over",
+        candidate = planned.id(),
+        context_window = planned.context_window(),
+        "the input was too long for another, and this one takes no more"
+    );
+}
+
 /// Without the message: a vendor's may repeat what was sent.
 pub(super) fn trace_failure(planned: &PlannedCandidate, error: &Error, elapsed: Duration) {
     tracing::warn!(

@@ -5,40 +5,56 @@ use crate::decision::{ScorePart, ScoreRecord};
 use crate::facts::Facts;
 use std::sync::Arc;
 
+/// A ranker of a policy, as every decision of that policy names it.
+#[derive(Debug, Clone)]
+pub(crate) struct Share {
+    pub(crate) ranker: Arc<str>,
+    /// Its part of the sum of all weights.
+    pub(crate) weight: f64,
+}
+
+impl Share {
+    /// Of rankers with their weights.
+    pub(crate) fn of<'r>(rankers: impl IntoIterator<Item = (&'r str, f64)>) -> Arc<[Share]> {
+        let weighted: Vec<_> = rankers.into_iter().collect();
+        let sum: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+        let share = |(ranker, weight): (&str, f64)| Share {
+            ranker: ranker.into(),
+            weight: weight / sum,
+        };
+        weighted.into_iter().map(share).collect()
+    }
+}
+
 /// What every ranker said of every eligible candidate, and what that comes to.
 #[derive(Debug, Clone)]
 pub(crate) struct Scores {
-    rankers: Vec<Arc<str>>,
-    /// Shares of their sum.
-    weights: Vec<f64>,
+    shares: Arc<[Share]>,
     /// Row by row, one for each candidate; in each what each ranker said.
     said: Vec<Option<Score>>,
+    /// Where what each ranker said lies.
+    scales: Vec<Scale>,
     sum: Sum,
 }
 
 /// How the rankers' scores become one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Sum {
-    /// No ranker knows anything of anybody, and nothing is taken: nobody has a score.
+    /// No ranker knows anything of anybody, and there is no penalty: nobody has a score.
     Nothing,
     /// A single ranker stays as it is. What it does not know stands at the median.
-    Alone { median: Option<f64> },
-    /// Each is brought to 0..1 over these candidates, then they are added up by their weights, and what soft constraints
-    /// take is taken. `None`: this ranker knows nothing of anybody.
-    Weighted(Vec<Option<Scale>>),
+    Alone,
+    /// Each is brought to 0..1 over these candidates, then they are added up by their weights, and penalties are taken.
+    Weighted,
 }
 
 impl Scores {
-    /// Of these rankers with their weights; for about so many candidates.
-    pub(crate) fn new<'r>(rankers: impl Iterator<Item = (&'r str, f64)>, candidates: usize) -> Self {
-        let (rankers, mut weights): (Vec<Arc<str>>, Vec<_>) =
-            rankers.map(|(name, weight)| (name.into(), weight)).unzip();
-        let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|weight| *weight /= sum);
+    /// Of these rankers; for about so many candidates.
+    pub(crate) fn new(shares: Arc<[Share]>, candidates: usize) -> Self {
         Scores {
-            said: Vec::with_capacity(rankers.len() * candidates),
-            rankers,
-            weights,
+            said: Vec::with_capacity(shares.len() * candidates),
+            scales: vec![Scale::default(); shares.len()],
+            shares,
             sum: Sum::Nothing,
         }
     }
@@ -46,7 +62,7 @@ impl Scores {
     /// One more candidate: `says` is asked for what the ranker at each place says of it. An error leaves it out.
     pub(crate) fn add<E>(&mut self, says: impl Fn(usize) -> Result<Option<Score>, E>) -> Result<(), E> {
         let row = self.said.len();
-        for ranker in 0..self.rankers.len() {
+        for ranker in 0..self.shares.len() {
             match says(ranker) {
                 Ok(score) => self.said.push(score),
                 Err(error) => {
@@ -55,40 +71,47 @@ impl Scores {
                 }
             }
         }
+        let said = self.said.get(row..).unwrap_or_default();
+        for (scale, said) in self.scales.iter_mut().zip(said) {
+            scale.add(raw(said));
+        }
         Ok(())
     }
 
-    /// All have been added; `taken`: soft constraints take something from one of them.
-    pub(crate) fn finish(&mut self, taken: bool) {
-        let scales: Vec<_> = (0..self.rankers.len()).map(|ranker| self.scale(ranker)).collect();
-        self.sum = if self.rankers.len() == 1 && !taken {
-            Sum::Alone {
-                median: self.median(0),
-            }
-        } else if !taken && scales.iter().all(Option::is_none) {
+    /// All have been added; `penalised`: soft constraints take something from one of them.
+    pub(crate) fn finish(&mut self, penalised: bool) {
+        self.sum = if penalised {
+            Sum::Weighted
+        } else if self.scales.iter().all(|scale| !scale.known) {
             Sum::Nothing
+        } else if self.shares.len() == 1 {
+            Sum::Alone
         } else {
-            Sum::Weighted(scales)
+            Sum::Weighted
         };
+        for ranker in 0..self.scales.len() {
+            let median = self
+                .scales
+                .get(ranker)
+                .is_some_and(|scale| scale.known && scale.unknown);
+            let median = median.then(|| self.median(ranker)).flatten();
+            if let (Some(scale), Some(median)) = (self.scales.get_mut(ranker), median) {
+                scale.median = median;
+            }
+        }
     }
 
     /// The score of the candidate that was added at this place.
     pub(crate) fn value(&self, row: usize, penalties: &[ScorePart]) -> Option<f64> {
-        match &self.sum {
+        let said = self.row(row).iter().map(raw).zip(&self.scales);
+        match self.sum {
             Sum::Nothing => None,
-            Sum::Alone { median } => self
-                .row(row)
-                .first()?
-                .as_ref()
-                .map(|score| score.value)
-                .or(*median),
-            Sum::Weighted(scales) => {
-                let raw = self
-                    .row(row)
-                    .iter()
-                    .map(|said| said.as_ref().map(|said| said.value));
-                let rankers = raw.zip(&self.weights).zip(scales);
-                let added = rankers.map(|((raw, weight), scale)| normalised(scale.as_ref(), raw) * weight);
+            Sum::Alone => said.map(|(score, scale)| scale.placed(score)).next(),
+            Sum::Weighted => {
+                let normalised = said.map(|(score, scale)| scale.normalised(score));
+                let added = normalised
+                    .zip(&*self.shares)
+                    .map(|(normalised, share)| normalised * share.weight);
                 let sum: f64 = added.chain(penalties.iter().map(|part| part.contribution)).sum();
                 // Penalties may be as large as numbers get.
                 Some(sum.max(f64::MIN))
@@ -100,62 +123,41 @@ impl Scores {
     pub(crate) fn record(&self, row: usize, penalties: &[ScorePart]) -> Option<ScoreRecord> {
         let value = self.value(row, penalties)?;
         let said = self.row(row);
-        match (&self.sum, self.rankers.as_slice()) {
-            (Sum::Weighted(scales), rankers) => {
-                let rankers = rankers.iter().zip(said).zip(&self.weights).zip(scales);
-                let mut parts: Vec<_> = rankers
-                    .map(|(((ranker, said), weight), scale)| {
-                        let raw = said.as_ref().map(|said| said.value);
-                        let normalised = normalised(scale.as_ref(), raw);
-                        ScorePart {
-                            source: ranker.clone(),
-                            weight: Some(*weight),
-                            raw,
-                            normalised: Some(normalised),
-                            contribution: normalised * weight,
-                            facts: said.as_ref().map(|said| said.facts.clone()).unwrap_or_default(),
-                        }
-                    })
-                    .collect();
-                parts.extend_from_slice(penalties);
-                Some(ScoreRecord::composite(value, parts))
-            }
-            (_, [ranker]) => {
-                let facts = match said.first()? {
-                    Some(said) => said.facts.clone(),
-                    None => Facts::default().with("unknown", true),
-                };
-                Some(ScoreRecord::new(value, ranker.clone(), facts))
-            }
-            _ => None,
+        if let (Sum::Alone, [share], [said]) = (self.sum, &*self.shares, said) {
+            let facts = match said {
+                Some(said) => said.facts.clone(),
+                None => Facts::default().with("unknown", true),
+            };
+            return Some(ScoreRecord::new(value, share.ranker.clone(), facts));
         }
+        let rankers = self.shares.iter().zip(said).zip(&self.scales);
+        let mut parts: Vec<_> = rankers
+            .map(|((share, said), scale)| {
+                let raw = raw(said);
+                let normalised = scale.normalised(raw);
+                ScorePart {
+                    source: share.ranker.clone(),
+                    weight: Some(share.weight),
+                    raw,
+                    normalised: Some(normalised),
+                    contribution: normalised * share.weight,
+                    facts: said.as_ref().map(|said| said.facts.clone()).unwrap_or_default(),
+                }
+            })
+            .collect();
+        parts.extend_from_slice(penalties);
+        Some(ScoreRecord::composite(value, parts))
     }
 
+    /// What each ranker said of one candidate.
     fn row(&self, row: usize) -> &[Option<Score>] {
-        let width = self.rankers.len();
+        let width = self.shares.len();
         self.said.get(row * width..(row + 1) * width).unwrap_or_default()
     }
 
-    /// What one ranker said of each.
-    fn raw(&self, ranker: usize) -> impl Iterator<Item = Option<f64>> {
-        let said = self.said.iter().skip(ranker).step_by(self.rankers.len().max(1));
-        said.map(|said| said.as_ref().map(|said| said.value))
-    }
-
-    fn scale(&self, ranker: usize) -> Option<Scale> {
-        let known = || self.raw(ranker).flatten();
-        let lowest = known().min_by(f64::total_cmp)?;
-        let highest = known().max_by(f64::total_cmp)?;
-        let unknown = self.raw(ranker).any(|score| score.is_none());
-        Some(Scale {
-            lowest,
-            highest,
-            median: if unknown { self.median(ranker) } else { None },
-        })
-    }
-
     fn median(&self, ranker: usize) -> Option<f64> {
-        let mut known: Vec<f64> = self.raw(ranker).flatten().collect();
+        let said = self.said.iter().skip(ranker).step_by(self.shares.len());
+        let mut known: Vec<f64> = said.filter_map(raw).collect();
         known.sort_unstable_by(f64::total_cmp);
         let upper = *known.get(known.len() / 2)?;
         let lower = *known.get((known.len() - 1) / 2)?;
@@ -163,26 +165,64 @@ impl Scores {
     }
 }
 
-/// Where the known scores of one ranker lie.
-#[derive(Debug, Clone)]
-struct Scale {
-    lowest: f64,
-    highest: f64,
-    /// Where the unknown stand; not worked out where all are known.
-    median: Option<f64>,
+fn raw(said: &Option<Score>) -> Option<f64> {
+    said.as_ref().map(|said| said.value)
 }
 
-/// From 0 to 1; a ranker that knows nothing of anybody gives nothing.
-fn normalised(scale: Option<&Scale>, score: Option<f64>) -> f64 {
-    let Some(scale) = scale else { return 0.0 };
-    let value = score.or(scale.median).unwrap_or(scale.lowest);
-    // halves first: the difference of two finite numbers may not be one
-    let width = scale.highest / 2.0 - scale.lowest / 2.0;
-    if width > 0.0 {
-        (value / 2.0 - scale.lowest / 2.0) / width
-    } else {
-        // all alike: this ranker prefers nobody
-        1.0
+/// Where the scores of one ranker lie.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    /// Is there a score that is known, one that is not?
+    known: bool,
+    unknown: bool,
+    lowest: f64,
+    highest: f64,
+    /// Where the unknown stand; only worked out where there are some, and some that are known.
+    median: f64,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Scale {
+            known: false,
+            unknown: false,
+            lowest: f64::INFINITY,
+            highest: f64::NEG_INFINITY,
+            median: 0.0,
+        }
+    }
+}
+
+impl Scale {
+    fn add(&mut self, said: Option<f64>) {
+        match said {
+            Some(score) => {
+                self.known = true;
+                self.lowest = self.lowest.min(score);
+                self.highest = self.highest.max(score);
+            }
+            None => self.unknown = true,
+        }
+    }
+
+    /// The score, or the median in its place.
+    fn placed(&self, said: Option<f64>) -> f64 {
+        said.unwrap_or(self.median)
+    }
+
+    /// From 0 to 1; a ranker that knows nothing of anybody gives nothing.
+    fn normalised(&self, said: Option<f64>) -> f64 {
+        if !self.known {
+            return 0.0;
+        }
+        // Halves first: the difference of two finite numbers may not be one.
+        let width = self.highest / 2.0 - self.lowest / 2.0;
+        if width > 0.0 {
+            (self.placed(said) / 2.0 - self.lowest / 2.0) / width
+        } else {
+            // All alike: this ranker prefers nobody.
+            1.0
+        }
     }
 }
 
@@ -205,28 +245,30 @@ mod tests {
         }
     }
 
-    /// `taken`: what soft constraints take from each candidate.
-    fn combined(columns: &[Column], taken: &[&[f64]]) -> Vec<Option<ScoreRecord>> {
-        let rankers = columns.iter().map(|column| (column.ranker, column.weight));
-        let mut scores = Scores::new(rankers, taken.len());
-        for candidate in 0..taken.len() {
+    fn shares(columns: &[Column]) -> Arc<[Share]> {
+        Share::of(columns.iter().map(|column| (column.ranker, column.weight)))
+    }
+
+    fn combined(columns: &[Column], penalties: &[&[f64]]) -> Vec<Option<ScoreRecord>> {
+        let mut scores = Scores::new(shares(columns), penalties.len());
+        for candidate in 0..penalties.len() {
             let says = |ranker: usize| Ok::<_, ()>(columns[ranker].scores[candidate].map(Score::new));
             scores.add(says).unwrap();
         }
-        scores.finish(taken.iter().any(|taken| !taken.is_empty()));
-        let record = |(row, taken): (usize, &&[f64])| {
-            let taken: Vec<_> = taken
+        scores.finish(penalties.iter().any(|penalties| !penalties.is_empty()));
+        let record = |(row, penalties): (usize, &&[f64])| {
+            let penalties: Vec<_> = penalties
                 .iter()
-                .map(|penalty| ScorePart::taken("quota".into(), *penalty))
+                .map(|penalty| ScorePart::penalty("quota".into(), *penalty))
                 .collect();
-            let record = scores.record(row, &taken);
+            let record = scores.record(row, &penalties);
             assert_eq!(
                 record.as_ref().map(|record| record.value),
-                scores.value(row, &taken)
+                scores.value(row, &penalties)
             );
             record
         };
-        taken.iter().enumerate().map(record).collect()
+        penalties.iter().enumerate().map(record).collect()
     }
 
     fn values(columns: Vec<Column>, candidates: usize) -> Vec<Option<f64>> {
@@ -323,7 +365,7 @@ mod tests {
 
     #[test]
     fn who_cannot_be_scored_leaves_no_trace() {
-        let mut scores = Scores::new([("a", 1.0), ("b", 1.0)].into_iter(), 3);
+        let mut scores = Scores::new(Share::of([("a", 1.0), ("b", 1.0)]), 3);
         let says = |value: f64| move |_| Ok::<_, &str>(Some(Score::new(value)));
         scores.add(says(1.0)).unwrap();
         let fails = |ranker| {

@@ -50,6 +50,15 @@ fn a_router_is_a_driver_that_can_what_any_of_its_candidates_can() {
 }
 
 #[test]
+fn a_name_is_needed() {
+    for wrong in ["", "With Spaces", &"long".repeat(15)] {
+        let candidates = vec![Candidate::new("a", TestDriver::new("test").serving("m").shared())];
+        let error = Router::new(wrong, candidates, RoutingPolicy::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Config, "{wrong}");
+    }
+}
+
+#[test]
 fn a_named_model_is_that_of_the_candidates_that_serve_it() {
     let (_, _, router) = small_and_large();
     let one = router.resolve(Some(&model("small/s"))).unwrap();

@@ -45,7 +45,7 @@ impl RoundRobin {
             .map(|(id, weight)| (id.into(), weight))
             .collect();
         if !self.weights.is_empty() && self.weights.values().all(|weight| *weight == 0) {
-            let message = "all weights are 0, so nobody would ever be asked; give at least one some";
+            let message = "all weights that are listed are 0; list whom to ask instead too, with its weight";
             return Err(Error::new(ErrorKind::Config, message));
         }
         Ok(self)

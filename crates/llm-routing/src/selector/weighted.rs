@@ -34,7 +34,7 @@ impl WeightedRandom {
             listed.insert(id, weight);
         }
         if !listed.is_empty() && listed.values().all(|weight| *weight == 0.0) {
-            let message = "all weights are 0, so nobody would ever be asked; give at least one some";
+            let message = "all weights that are listed are 0; list whom to ask instead too, with its weight";
             return Err(Error::new(ErrorKind::Config, message));
         }
         Ok(WeightedRandom {

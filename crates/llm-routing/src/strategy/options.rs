@@ -164,6 +164,7 @@ pub(super) fn policy(strategy: Strategy, options: &Map<String, Value>) -> Result
         .into_iter()
         .partition(|(key, _)| COMMON.iter().any(|option| option.name == key));
     let common: CommonOptions = read(common)?;
+    common.check()?;
     let mut capability = CapabilityConstraint::new();
     let mut window = ContextWindowConstraint::new();
     let mut policy = RoutingPolicy::empty(strategy.as_str())
@@ -226,7 +227,10 @@ pub(super) fn policy(strategy: Strategy, options: &Map<String, Value>) -> Result
 }
 
 fn read<T: DeserializeOwned>(options: Map<String, Value>) -> Result<T> {
-    serde_json::from_value(Value::Object(options)).map_err(|error| super::config_error(error.to_string()))
+    serde_path_to_error::deserialize(Value::Object(options)).map_err(|fault| {
+        let message = format!("{}: {}", fault.path(), fault.inner());
+        super::config_error(message)
+    })
 }
 
 #[derive(Deserialize)]
@@ -246,6 +250,16 @@ impl Default for CommonOptions {
 }
 
 impl CommonOptions {
+    /// Also where the penalty is not used: it is as wrong there.
+    fn check(&self) -> Result<()> {
+        if self.penalty.is_finite() && self.penalty > 0.0 {
+            Ok(())
+        } else {
+            let message = format!("penalty: it is {}, and must be a number above 0", self.penalty);
+            Err(super::config_error(message))
+        }
+    }
+
     fn add(&self, policy: RoutingPolicy, constraint: impl Constraint) -> Result<RoutingPolicy> {
         if self.strict {
             Ok(policy.with_constraint(constraint))

@@ -80,11 +80,37 @@ fn numbers_that_say_nothing_are_refused() {
         (Strategy::ContextWindow, json!({ "max_context_tokens": 0 })),
         (Strategy::ContextWindow, json!({ "windows": { "a": 0 } })),
         (Strategy::Cost, json!({ "strict": false, "penalty": 0 })),
+        (Strategy::Cost, json!({ "penalty": -1 })),
         (Strategy::Cost, json!({ "strict": "yes" })),
     ];
     for (strategy, options) in refused {
         let error = strategy.policy(&options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config, "{options}");
+    }
+}
+
+#[test]
+fn a_wrong_value_is_named_by_option_and_candidate() {
+    for (strategy, options, named) in [
+        (
+            Strategy::Weighted,
+            json!({ "weights": { "a": 1, "b": "3" } }),
+            "weights.b: ",
+        ),
+        (
+            Strategy::RoundRobin,
+            json!({ "weights": { "a": 1.5 } }),
+            "weights.a: ",
+        ),
+        (
+            Strategy::ContextWindow,
+            json!({ "max_context_tokens": "8k" }),
+            "max_context_tokens: ",
+        ),
+        (Strategy::Cost, json!({ "strict": "yes" }), "strict: "),
+    ] {
+        let error = strategy.policy(&options).unwrap_err();
+        assert!(error.message().contains(named), "{error}");
     }
 }
 

@@ -100,6 +100,9 @@ impl Script {
     }
 }
 
+/// A model that no actor takes.
+pub(crate) const REFUSED: &str = "refused";
+
 /// A driver that follows its script, once a call.
 #[derive(Debug)]
 pub(crate) struct Actor {
@@ -180,6 +183,12 @@ impl ChatDriver for Actor {
 
     fn resolve(&self, model: Option<&ModelId>) -> Result<Arc<ResolvedModel>> {
         let id = model.cloned().unwrap_or(ModelId::new("default")?);
+        if id.as_str() == REFUSED {
+            return Err(Error::new(
+                ErrorKind::UnknownModel,
+                "the actor plays no such part",
+            ));
+        }
         let mut resolved = ResolvedModel::unknown(id)
             .with_requested(model.cloned())
             .with_capabilities(self.script.capabilities)

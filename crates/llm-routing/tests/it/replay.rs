@@ -1,6 +1,6 @@
 //! A recorded decision is made again: by the same policy to the same end, by another one to another.
 
-use crate::fleet::{Closed, Script, Time, cast};
+use crate::fleet::{Closed, REFUSED, Script, Time, cast};
 use llm_core::price::Rates;
 use llm_core::{CallContext, ChatRequest, Clock, ModelId, Price, QuotaView, UnavailableReason, Usage};
 use llm_routing::{CallMode, Candidate, DecisionRecord, Metrics, RoutingEngine, RoutingPolicy, Strategy};
@@ -24,7 +24,11 @@ impl QuotaView for Ledger {
 /// Candidates with prices and windows of all sorts, and figures of all sorts.
 fn fleet(time: &Arc<Time>, prices: &[Option<u64>], latencies: &[u64]) -> (Vec<Candidate>, Metrics) {
     let script = |(place, _): (usize, _)| Script {
-        model: (place % 3 == 1).then(|| ModelId::new("own").unwrap()),
+        model: match place % 5 {
+            1 | 4 => Some(ModelId::new("own").unwrap()),
+            3 => Some(ModelId::new(REFUSED).unwrap()),
+            _ => None,
+        },
         closed: (place % 4 == 2).then_some(Closed {
             reason: UnavailableReason::RateLimit,
             from: 0,
@@ -40,6 +44,11 @@ fn fleet(time: &Arc<Time>, prices: &[Option<u64>], latencies: &[u64]) -> (Vec<Ca
         .enumerate()
         .map(|(place, (candidate, price))| {
             let candidate = candidate.with_group(u32::from(place >= 4)).with_tag("eu");
+            let candidate = if place == 1 {
+                candidate.with_name("the second")
+            } else {
+                candidate
+            };
             match price {
                 Some(price) => candidate.with_price(Price::new(Rates::usd(*price, *price))),
                 None => candidate,
@@ -75,7 +84,7 @@ proptest! {
         latencies in prop::collection::vec(1..60_000u64, 0..7),
         strategy in prop::sample::select(strategies()),
         long in any::<bool>(),
-        named in prop::option::of(prop::sample::select(vec!["own", "other"])),
+        named in prop::option::of(prop::sample::select(vec!["own", "other", REFUSED])),
         seed in any::<u64>(),
     ) {
         let time = Time::new();
@@ -101,6 +110,20 @@ proptest! {
         again.inputs = read.inputs.clone();
         prop_assert_eq!(again, record);
     }
+}
+
+#[test]
+fn a_record_of_another_version_is_not_read() {
+    let (candidates, _) = fleet(&Time::new(), &[None], &[]);
+    let cx = CallContext::new(Time::new());
+    let decision =
+        RoutingEngine::default().decide(&cx, &ChatRequest::user("hi"), &candidates, CallMode::Plain);
+    let mut json = serde_json::to_value(decision.unwrap()).unwrap();
+    json["version"] = json!(2);
+    let error = serde_json::from_value::<DecisionRecord>(json)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("version 2, and version 1 is read here"), "{error}");
 }
 
 #[test]
