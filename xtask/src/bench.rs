@@ -15,7 +15,7 @@ in benches/peers, which compares with other libraries and is a workspace of its 
 NAME is a bench target or a crate; `--list` shows both. Among them:
   codecs     llm-wire: each format there and back, over serde_json alone
   overhead   benches/peers: one call and one stream over loopback, over raw reqwest and serde_json, beside
-             async-openai and genai
+             async-openai and genai; client and server share one core
 
 The contestants take turns, so the ratios hold on a busy machine too; the times beside them do not. Nothing is
 asserted: a ratio that moves by half is a question in review. How to write one: benches/ratio.

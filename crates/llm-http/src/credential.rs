@@ -2,11 +2,12 @@
 
 mod forms;
 
-use crate::request::HttpRequest;
+use crate::request::{HttpRequest, secret_header};
+use http::{HeaderName, HeaderValue};
 use llm_core::{CallContext, Error, ErrorKind, Result, Secret, async_trait};
 use serde::Serialize;
 use std::fmt::{self, Debug};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How a credential is shown to a vendor. In configuration: `bearer`, `none`, `header(api-key)`, `query(key)`, or
 /// `{"header": "api-key"}`, `{"query": "key"}`.
@@ -51,6 +52,8 @@ pub struct Credential {
     key: Secret<String>,
     headers: Vec<(String, Secret<String>)>,
     query: Vec<(String, Secret<String>)>,
+    /// The headers as they are sent, made for the first request.
+    ready: OnceLock<Vec<(HeaderName, HeaderValue)>>,
 }
 
 impl Credential {
@@ -92,6 +95,7 @@ impl Credential {
             key: Secret::new(key.expose().trim().to_owned()),
             headers: Vec::new(),
             query: Vec::new(),
+            ready: OnceLock::new(),
         }
     }
 
@@ -99,6 +103,7 @@ impl Credential {
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<Secret<String>>) -> Self {
         self.headers.push((name.into(), value.into()));
+        self.ready = OnceLock::new();
         self
     }
 
@@ -138,19 +143,37 @@ impl Credential {
     /// # Errors
     /// `Config`, when something cannot be sent; the message holds no value.
     pub fn apply(&self, mut request: HttpRequest) -> Result<HttpRequest> {
-        let key = self.key.expose();
         for (name, value) in &self.query {
             request = request.with_query(name, value.expose());
         }
-        for (name, value) in &self.headers {
-            request = request.with_secret_header(name, value.expose())?;
+        if let AuthScheme::Query(name) = &self.scheme {
+            request = request.with_query(name, self.key.expose());
         }
+        let ready = match self.ready.get() {
+            Some(ready) => ready,
+            None => {
+                let headers = self.sent_headers()?;
+                self.ready.get_or_init(|| headers)
+            }
+        };
+        for (name, value) in ready {
+            request.headers.insert(name, value.clone());
+        }
+        Ok(request)
+    }
+
+    fn sent_headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>> {
+        let given = self.headers.iter();
+        let mut headers: Vec<_> = given
+            .map(|(name, value)| secret_header(name, value.expose()))
+            .collect::<Result<_>>()?;
+        let key = self.key.expose();
         match &self.scheme {
-            AuthScheme::None => Ok(request),
-            AuthScheme::Bearer => request.with_secret_header("authorization", &format!("Bearer {key}")),
-            AuthScheme::Header(name) => request.with_secret_header(name, key),
-            AuthScheme::Query(name) => Ok(request.with_query(name, key)),
+            AuthScheme::None | AuthScheme::Query(_) => {}
+            AuthScheme::Bearer => headers.push(secret_header("authorization", &format!("Bearer {key}"))?),
+            AuthScheme::Header(name) => headers.push(secret_header(name, key)?),
         }
+        Ok(headers)
     }
 
     /// What must never be shown: the key, and the values of headers and parameters whose name says that they
@@ -290,6 +313,18 @@ mod tests {
     fn a_key_from_a_file_may_end_with_a_line_end() {
         let credential = Credential::bearer("abc\n".into());
         assert_eq!(applied(&credential).headers["authorization"], "Bearer abc");
+    }
+
+    #[test]
+    fn a_header_that_is_added_after_a_check_is_sent_too() {
+        let credential = Credential::bearer("abc".into());
+        credential.check().unwrap();
+        let credential = credential.with_header("x-team", "red");
+        let request = applied(&credential);
+        assert_eq!(
+            (request.headers.len(), &request.headers["x-team"]),
+            (2, &HeaderValue::from_static("red"))
+        );
     }
 
     #[test]

@@ -24,13 +24,16 @@ pub struct HttpRequest {
     pub once: bool,
 }
 
+/// Room for those of a usual call and what the transport adds, so that the map is not laid out twice.
+const USUAL_HEADERS: usize = 8;
+
 impl HttpRequest {
     /// A GET of this address.
     pub fn get(url: impl Into<String>) -> Self {
         HttpRequest {
             method: Method::GET,
             url: url.into(),
-            headers: HeaderMap::new(),
+            headers: HeaderMap::with_capacity(USUAL_HEADERS),
             body: Bytes::new(),
             once: false,
         }
@@ -61,16 +64,20 @@ impl HttpRequest {
     ///
     /// # Errors
     /// `Config`, when name or value cannot be a header; the message holds neither.
-    pub fn with_header(self, name: &str, value: &str) -> Result<Self> {
-        self.insert(name, value, false)
+    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self> {
+        let (name, value) = header(name, value)?;
+        self.headers.insert(name, value);
+        Ok(self)
     }
 
     /// One more header whose value is a credential: nothing that knows of sensitive headers shows it.
     ///
     /// # Errors
     /// `Config`, when name or value cannot be a header; the message holds neither.
-    pub fn with_secret_header(self, name: &str, value: &str) -> Result<Self> {
-        self.insert(name, value, true)
+    pub fn with_secret_header(mut self, name: &str, value: &str) -> Result<Self> {
+        let (name, value) = secret_header(name, value)?;
+        self.headers.insert(name, value);
+        Ok(self)
     }
 
     /// One more query parameter; name and value are encoded.
@@ -86,20 +93,21 @@ impl HttpRequest {
         self.url = crate::url::with_query(&self.url, &parameter);
         self
     }
+}
 
-    fn insert(mut self, name: &str, value: &str, secret: bool) -> Result<Self> {
-        let parsed = HeaderName::from_bytes(name.as_bytes())
-            .ok()
-            .zip(HeaderValue::from_str(value).ok());
-        let Some((name, mut value)) = parsed else {
-            let message =
-                "a header has characters that no header can hold; check the configured headers and key";
-            return Err(Error::new(ErrorKind::Config, message));
-        };
-        value.set_sensitive(secret);
-        self.headers.insert(name, value);
-        Ok(self)
-    }
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue)> {
+    let name = HeaderName::from_bytes(name.as_bytes()).ok();
+    name.zip(HeaderValue::from_str(value).ok()).ok_or_else(|| {
+        let message = "a header has characters that no header can hold; check the configured headers and key";
+        Error::new(ErrorKind::Config, message)
+    })
+}
+
+/// A header whose value is a credential.
+pub(crate) fn secret_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue)> {
+    let (name, mut value) = header(name, value)?;
+    value.set_sensitive(true);
+    Ok((name, value))
 }
 
 impl fmt::Debug for HttpRequest {

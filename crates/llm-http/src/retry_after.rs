@@ -1,26 +1,22 @@
 //! What headers say beside the answer: when to come back, what is left of limits, which request it was.
 
 use crate::moment::{parse_date, parse_decimal_or_negative, seconds, until};
-use crate::rate_limit::parse_rate_limits;
-use http::header::RETRY_AFTER;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use crate::rate_limit::StatedLimits;
+use http::{HeaderMap, HeaderValue};
 use llm_core::RateLimitSnapshot;
 use std::time::{Duration, SystemTime};
 
 /// The vendor's id of a request, in the order of trust: a vendor's own header before the general one, which a
 /// gateway in between may have set.
-static REQUEST_IDS: [HeaderName; 7] = [
-    HeaderName::from_static("request-id"),
-    HeaderName::from_static("x-amzn-requestid"),
-    HeaderName::from_static("mistral-correlation-id"),
-    HeaderName::from_static("x-msh-request-id"),
-    HeaderName::from_static("x-request-id"),
-    HeaderName::from_static("x-kong-request-id"),
-    HeaderName::from_static("apim-request-id"),
+const REQUEST_IDS: [&str; 7] = [
+    "request-id",
+    "x-amzn-requestid",
+    "mistral-correlation-id",
+    "x-msh-request-id",
+    "x-request-id",
+    "x-kong-request-id",
+    "apim-request-id",
 ];
-
-static RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
-static SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// What the headers of an answer say, good or bad. Every field is absent where nothing (readable) was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,27 +47,33 @@ pub struct HeaderFacts {
 /// assert_eq!((requests.remaining, requests.reset), (Some(0), Some(Duration::from_secs(360))));
 /// ```
 pub fn header_facts(headers: &HeaderMap, now: SystemTime) -> HeaderFacts {
-    let retry_after = retry_after(headers, now);
-    let mut limits = parse_rate_limits(headers, now);
+    let (mut ids, mut limits) = ([None; REQUEST_IDS.len()], StatedLimits::default());
+    let (mut after_ms, mut after, mut should) = (None, None, None);
+    // Once over all of them: every answer has about as many as there are to look for.
+    for (name, value) in headers {
+        match name.as_str() {
+            "retry-after-ms" => after_ms = after_ms.or_else(|| parse_retry_after_ms(text(value)?)),
+            "retry-after" => after = after.or_else(|| parse_retry_after(text(value)?, now)),
+            "x-should-retry" => should = should.or_else(|| should_retry(value)),
+            name => match REQUEST_IDS.iter().position(|id| *id == name) {
+                Some(at) => ids[at] = ids[at].or_else(|| request_id(value)),
+                None => limits.read(name, value, now),
+            },
+        }
+    }
+    let retry_after = after_ms.or(after);
+    let mut limits = limits.tightest();
     limits.retry_after = retry_after;
     HeaderFacts {
-        request_id: REQUEST_IDS.iter().find_map(|name| request_id(headers.get(name)?)),
+        request_id: ids.into_iter().flatten().next().map(str::to_owned),
         retry_after,
-        should_retry: headers.get(&SHOULD_RETRY).and_then(should_retry),
+        should_retry: should,
         rate_limits: (!limits.is_empty()).then(|| Box::new(limits)),
     }
 }
 
-/// The wait that an answer asks for: `retry-after-ms`, else `retry-after`. A hint in the body comes after both
-/// and is the wire format's to read.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let first = |name: &HeaderName, parse: &dyn Fn(&str) -> Option<Duration>| {
-        headers.get_all(name).iter().find_map(|value| parse(text(value)?))
-    };
-    first(&RETRY_AFTER_MS, &|value| {
-        parse_decimal_or_negative(value).map(|number| seconds(number / 1000.0))
-    })
-    .or_else(|| first(&RETRY_AFTER, &|value| parse_retry_after(value, now)))
+fn parse_retry_after_ms(value: &str) -> Option<Duration> {
+    parse_decimal_or_negative(value).map(|number| seconds(number / 1000.0))
 }
 
 /// The wait that a `Retry-After` value asks for: seconds (decimals too) or a date. What is negative or past is
@@ -101,10 +103,10 @@ fn should_retry(value: &HeaderValue) -> Option<bool> {
     }
 }
 
-fn request_id(value: &HeaderValue) -> Option<String> {
+fn request_id(value: &HeaderValue) -> Option<&str> {
     let id = text(value)?;
     let printable = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic());
-    (printable && id.len() <= 256).then(|| id.to_owned())
+    (printable && id.len() <= 256).then_some(id)
 }
 
 /// A header's value as text, trimmed. Units such as `µs` are no ASCII, so [`HeaderValue::to_str`] will not do.

@@ -9,6 +9,7 @@ use crate::exchange::Exchange;
 use crate::redact::request_texts;
 use crate::request::HttpRequest;
 use bytes::Bytes;
+use http::HeaderValue;
 use llm_core::stream::{collect, replay};
 use llm_core::{
     CallContext, Capability, ChatCodec, ChatRequest, ChatResponse, ChatStream, Error, ErrorKind, Price,
@@ -181,9 +182,8 @@ impl<'c> ChatCall<'c> {
             _ => "application/json",
         };
         let mut http = encoded.http;
-        if !http.headers.contains_key(http::header::ACCEPT) {
-            http = http.with_header("accept", accept)?;
-        }
+        let preset = http.headers.entry(http::header::ACCEPT);
+        preset.or_insert_with(|| HeaderValue::from_static(accept));
         if let (Some(name), Some(key)) = (self.api.idempotency_header(), self.cx.idempotency_key()) {
             http = http.with_header(name, key)?;
         }

@@ -3,11 +3,15 @@ use std::time::{Duration, UNIX_EPOCH};
 
 /// 2026-11-29T18:30:00Z
 fn snapshot(headers: &[(&'static str, &str)]) -> RateLimitSnapshot {
-    let mut map = HeaderMap::new();
+    let mut limits = StatedLimits::default();
     for (name, value) in headers {
-        map.append(*name, value.parse().unwrap());
+        limits.read(
+            name,
+            &value.parse().unwrap(),
+            UNIX_EPOCH + Duration::from_secs(1_795_977_000),
+        );
     }
-    parse_rate_limits(&map, UNIX_EPOCH + Duration::from_secs(1_795_977_000))
+    limits.tightest()
 }
 
 fn window(limit: u64, remaining: u64, reset_millis: u64) -> LimitWindow {

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Beyond this many all are forgotten: addresses that are never the same gain nothing here.
 const MOST_KEPT: usize = 256;
 
-/// Longer ones are not kept, nor those with a query: a key may be in it.
+/// Longer ones are not kept. What follows a `?` never is: it differs from call to call, and a key may be in it.
 const LONGEST_KEPT: usize = 1024;
 
 /// An address that can be called.
@@ -31,26 +31,63 @@ impl Addresses {
     /// # Errors
     /// As [`parse_http`].
     pub(super) fn read(&self, text: &str) -> Result<Address> {
-        if let Some(known) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(text) {
+        match text.split_once('?') {
+            None => self.read_place(text),
+            // Where white space stands decides what becomes of it, and what follows a `#` is no query.
+            Some(_) if text.bytes().any(|byte| byte <= b' ' || byte == b'#') => read(text),
+            Some((place, query)) => {
+                let mut address = self.read_place(place)?;
+                address.url.set_query(Some(query));
+                Ok(address)
+            }
+        }
+    }
+
+    /// An address without a query.
+    fn read_place(&self, place: &str) -> Result<Address> {
+        if let Some(known) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(place) {
             return Ok(known.clone());
         }
-        let url = parse_http(text)?;
-        let host = url.authority().into();
-        let address = Address { url, host };
-        if text.len() <= LONGEST_KEPT && !text.contains('?') {
+        let address = read(place)?;
+        if place.len() <= LONGEST_KEPT {
             let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= MOST_KEPT {
                 known.clear();
             }
-            known.insert(text.to_owned(), address.clone());
+            known.insert(place.to_owned(), address.clone());
         }
         Ok(address)
     }
 }
 
+fn read(text: &str) -> Result<Address> {
+    let url = parse_http(text)?;
+    let host = url.authority().into();
+    Ok(Address { url, host })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_address_is_what_reading_it_gives(
+            text in "(https?://)?[a-zA-Z.:@\\[\\]0-9]{0,8}[/a-z%?#&=+é |{}\"'<>\\\\\t]{0,24}",
+        ) {
+            let addresses = Addresses::default();
+            for _ in 0..2 {
+                match (addresses.read(&text), read(&text)) {
+                    (Ok(ours), Ok(read)) => {
+                        prop_assert_eq!(ours.url, read.url);
+                        prop_assert_eq!(ours.host, read.host);
+                    }
+                    (ours, read) => prop_assert_eq!(ours.is_err(), read.is_err()),
+                }
+            }
+        }
+    }
 
     #[test]
     fn what_was_read_is_kept_but_no_query_and_no_fault() {
@@ -63,7 +100,9 @@ mod tests {
             assert_eq!(with_key.url.query(), Some("key=k"));
             assert!(addresses.read("ftp://api.example/").is_err());
         }
-        assert_eq!(addresses.0.read().unwrap().len(), 1);
+        let known = addresses.0.read().unwrap();
+        assert_eq!(known.len(), 2);
+        assert!(known.values().all(|address| address.url.query().is_none()));
     }
 
     #[test]

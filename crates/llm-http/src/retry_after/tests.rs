@@ -121,7 +121,7 @@ fn should_retry_is_true_false_or_nothing() {
 fn request_ids_are_found_under_every_name() {
     for name in &REQUEST_IDS {
         assert_eq!(
-            facts(&[(name.as_str(), "req_1")]).request_id.as_deref(),
+            facts(&[(name, "req_1")]).request_id.as_deref(),
             Some("req_1"),
             "{name}"
         );

@@ -40,7 +40,7 @@ impl BaseUrl {
         if self.text.contains('?') || !is_plain(step) {
             return join(&self.text, path);
         }
-        Ok(format!("{}/{step}", self.text.trim_end_matches('/')))
+        Ok([self.text.trim_end_matches('/'), step].join("/"))
     }
 
     /// As [`same_origin`].
