@@ -53,22 +53,26 @@ pub(super) struct ClosedSchema {
 /// Makes a schema of what is taken. Answers that fit it fit the original but for what was put in words.
 pub(super) fn closed_schema(schema: &Value, description: Option<&str>) -> Result<ClosedSchema> {
     let mut in_words = Vec::new();
-    let mut closed = close(schema, &mut in_words)?;
-    if let (Value::Object(fields), Some(description)) = (&mut closed, description)
-        && !fields.contains_key("description")
-    {
-        fields.insert("description".into(), description.into());
-    }
-    Ok(ClosedSchema {
-        schema: closed,
-        in_words,
-    })
+    let schema = match schema {
+        Value::Object(fields) => Value::Object(close_fields(fields, description, &mut in_words)?),
+        other => other.clone(),
+    };
+    Ok(ClosedSchema { schema, in_words })
 }
 
 fn close(schema: &Value, in_words: &mut Vec<&'static str>) -> Result<Value> {
-    let Value::Object(fields) = schema else {
-        return Ok(schema.clone());
-    };
+    match schema {
+        Value::Object(fields) => close_fields(fields, None, in_words).map(Value::Object),
+        other => Ok(other.clone()),
+    }
+}
+
+/// `description`: where the schema has none of its own.
+fn close_fields(
+    fields: &Map<String, Value>,
+    description: Option<&str>,
+    in_words: &mut Vec<&'static str>,
+) -> Result<Map<String, Value>> {
     let mut closed = Map::new();
     let mut words: Vec<String> = Vec::new();
     for (name, value) in fields {
@@ -109,19 +113,20 @@ fn close(schema: &Value, in_words: &mut Vec<&'static str>) -> Result<Value> {
             }
         }
     }
+    let own = closed.get("description").and_then(Value::as_str);
+    let said = own.or(description.filter(|_| !closed.contains_key("description")));
+    let words = (!words.is_empty()).then(|| format!("({})", words.join(", ")));
+    let said: Vec<&str> = said.into_iter().chain(words.as_deref()).collect();
+    if !said.is_empty() {
+        let said = said.join(" ");
+        closed.insert("description".into(), said.into());
+    }
+    // Last, wherever it stood: what is read and written again stays as it is.
     if is_object(fields) {
         close_object(fields)?;
         closed.insert("additionalProperties".into(), false.into());
     }
-    if !words.is_empty() {
-        let said = closed.get("description").and_then(Value::as_str);
-        let said = said.map(|said| format!("{said} ")).unwrap_or_default();
-        closed.insert(
-            "description".into(),
-            format!("{said}({})", words.join(", ")).into(),
-        );
-    }
-    Ok(Value::Object(closed))
+    Ok(closed)
 }
 
 fn close_all(schemas: &[Value], in_words: &mut Vec<&'static str>) -> Result<Value> {

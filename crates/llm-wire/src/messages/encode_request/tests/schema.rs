@@ -87,3 +87,25 @@ fn a_description_goes_into_the_schema() {
         json!({"type": "string", "description": "What it is for."})
     );
 }
+
+#[test]
+fn what_is_closed_stays_as_it_is() {
+    let bounded = json!({"properties": {"n": {"type": "integer", "minimum": 1}}, "additionalProperties": false,
+        "maxProperties": 1, "title": "t"});
+    for description in [None, Some("What it is for.".to_owned())] {
+        let output = |schema: Value, description: Option<String>| OutputFormat::JsonSchema {
+            name: "x".into(),
+            description,
+            schema,
+            strict: None,
+        };
+        let sent = |output| {
+            let (body, _) = encoded("demo", &hi().with_output(output));
+            body["output_config"]["format"]["schema"].clone()
+        };
+        let once = sent(output(bounded.clone(), description));
+        let twice = sent(output(once.clone(), None));
+        // the order of the keys too: a vendor caches by the bytes
+        assert_eq!(once.to_string(), twice.to_string());
+    }
+}
