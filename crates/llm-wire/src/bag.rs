@@ -74,7 +74,7 @@ fn patch<'a>(field: &str, value: &'a Value) -> Result<&'a Map<String, Value>> {
     for fixed in ["model", "stream"] {
         if patch.contains_key(fixed) {
             let message = "may not be patched: it is part of the call itself";
-            return Err(invalid(&format!("{field}.{fixed}"), message));
+            return Err(invalid(format!("{field}.{fixed}"), message));
         }
     }
     Ok(patch)

@@ -77,7 +77,7 @@ impl Fields {
         match self.take(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(wrong_type(&self.at(key), "a string")),
+            Some(_) => Err(wrong_type(self.at(key), "a string")),
         }
     }
 
@@ -85,14 +85,14 @@ impl Fields {
     pub(crate) fn name(&mut self, key: &str) -> Result<String> {
         self.text(key)?
             .filter(|text| !text.is_empty())
-            .ok_or_else(|| missing(&self.at(key), "a string that is not empty"))
+            .ok_or_else(|| missing(self.at(key), "a string that is not empty"))
     }
 
     pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(_) => Err(wrong_type(&self.at(key), "true or false")),
+            Some(_) => Err(wrong_type(self.at(key), "true or false")),
         }
     }
 
@@ -103,7 +103,7 @@ impl Fields {
         let number = value.as_f64().filter(|number| number.is_finite());
         number
             .map(Some)
-            .ok_or_else(|| wrong_type(&self.at(key), "a number"))
+            .ok_or_else(|| wrong_type(self.at(key), "a number"))
     }
 
     pub(crate) fn integer(&mut self, key: &str) -> Result<Option<i64>> {
@@ -113,7 +113,7 @@ impl Fields {
         let number = value.as_i64();
         number
             .map(Some)
-            .ok_or_else(|| wrong_type(&self.at(key), "a whole number"))
+            .ok_or_else(|| wrong_type(self.at(key), "a whole number"))
     }
 
     /// A count of at least one.
@@ -125,14 +125,14 @@ impl Fields {
         count
             .filter(|count| *count > 0)
             .map(Some)
-            .ok_or_else(|| wrong_type(&self.at(key), "a whole number of at least 1"))
+            .ok_or_else(|| wrong_type(self.at(key), "a whole number of at least 1"))
     }
 
     pub(crate) fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::Array(list)) => Ok(Some(list)),
-            Some(_) => Err(wrong_type(&self.at(key), "a list")),
+            Some(_) => Err(wrong_type(self.at(key), "a list")),
         }
     }
 
@@ -141,7 +141,7 @@ impl Fields {
         match self.take(key) {
             None => Ok(None),
             Some(value @ Value::Object(_)) => Ok(Some(value)),
-            Some(_) => Err(wrong_type(&self.at(key), "an object")),
+            Some(_) => Err(wrong_type(self.at(key), "an object")),
         }
     }
 
@@ -154,7 +154,7 @@ impl Fields {
     /// A field of a given form, kept as it is.
     pub(crate) fn value(&mut self, key: &str, form: JsonForm) -> Result<Option<Value>> {
         match self.take(key) {
-            Some(value) if !form.fits(&value) => Err(wrong_type(&self.at(key), form.as_str())),
+            Some(value) if !form.fits(&value) => Err(wrong_type(self.at(key), form.as_str())),
             value => Ok(value),
         }
     }

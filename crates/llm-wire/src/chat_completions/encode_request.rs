@@ -20,6 +20,7 @@ use crate::body::expected_length;
 use crate::tool_names::{NameRule, ToolNames};
 use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, ResolvedModel, Result, Warning};
 use own_options::OwnOptions;
+use std::fmt::Display;
 
 /// A request as it is sent.
 #[derive(Debug, Clone)]
@@ -162,13 +163,13 @@ impl<'a> Encoding<'a> {
     }
 
     /// An option that was not sent, or was sent otherwise.
-    fn warn(&mut self, field: &str, message: &str) {
-        self.warnings.push(Warning::option(field, message));
+    fn warn(&mut self, field: impl Display, message: &str) {
+        self.warnings.push(Warning::option(field.to_string(), message));
     }
 
     /// A piece of history that could not be carried over as it is.
-    fn warn_history(&mut self, field: &str, message: &str) {
-        self.warnings.push(Warning::history(field, message));
+    fn warn_history(&mut self, field: impl Display, message: &str) {
+        self.warnings.push(Warning::history(field.to_string(), message));
     }
 }
 

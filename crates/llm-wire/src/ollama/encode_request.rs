@@ -17,6 +17,7 @@ use super::request_types::Fields;
 use crate::body::expected_length;
 use llm_core::{ChatRequest, Error, ErrorKind, ResolvedModel, Result, Warning};
 use own_options::OwnOptions;
+use std::fmt::Display;
 
 /// A request as it is sent.
 #[derive(Debug, Clone)]
@@ -125,13 +126,13 @@ impl<'a> Encoding<'a> {
     }
 
     /// An option that was not sent, or was sent otherwise.
-    fn warn(&mut self, field: &str, message: &str) {
-        self.warnings.push(Warning::option(field, message));
+    fn warn(&mut self, field: impl Display, message: &str) {
+        self.warnings.push(Warning::option(field.to_string(), message));
     }
 
     /// A piece of history that could not be carried over as it is.
-    fn warn_history(&mut self, field: &str, message: &str) {
-        self.warnings.push(Warning::history(field, message));
+    fn warn_history(&mut self, field: impl Display, message: &str) {
+        self.warnings.push(Warning::history(field.to_string(), message));
     }
 }
 

@@ -62,7 +62,7 @@ fn part(allowed: Allowed, fields: &mut Fields, notes: &mut Notes) -> Result<Cont
     match (kind.as_str(), allowed) {
         ("text", _) => {
             let text = fields.text("text")?;
-            let text = text.ok_or_else(|| missing(&fields.at("text"), "a string"))?;
+            let text = text.ok_or_else(|| missing(fields.at("text"), "a string"))?;
             Ok(ContentPart::text(text))
         }
         ("refusal", Allowed::TextAndRefusal) => {
@@ -71,14 +71,14 @@ fn part(allowed: Allowed, fields: &mut Fields, notes: &mut Notes) -> Result<Cont
         ("image_url", Allowed::All) => image(required(fields, "image_url")?, notes),
         ("input_audio", Allowed::All) => audio(required(fields, "input_audio")?, notes),
         ("file", Allowed::All) => file(required(fields, "file")?, notes),
-        _ => Err(invalid(&fields.at("type"), allowed.in_words())),
+        _ => Err(invalid(fields.at("type"), allowed.in_words())),
     }
 }
 
 fn required(fields: &mut Fields, key: &str) -> Result<Fields> {
     fields
         .inner(key)?
-        .ok_or_else(|| missing(&fields.at(key), "an object"))
+        .ok_or_else(|| missing(fields.at(key), "an object"))
 }
 
 fn image(mut fields: Fields, notes: &mut Notes) -> Result<ContentPart> {
@@ -93,7 +93,7 @@ fn image(mut fields: Fields, notes: &mut Notes) -> Result<ContentPart> {
         Some("original") => Some(ImageDetail::Original),
         Some(_) => {
             return Err(invalid(
-                &fields.at("detail"),
+                fields.at("detail"),
                 "must be one of auto, low, high and original",
             ));
         }
@@ -107,7 +107,7 @@ fn audio(mut fields: Fields, notes: &mut Notes) -> Result<ContentPart> {
     let media_type = match fields.text("format")?.as_deref() {
         Some("wav") => "audio/wav",
         Some("mp3") => "audio/mpeg",
-        _ => return Err(invalid(&fields.at("format"), "must be wav or mp3")),
+        _ => return Err(invalid(fields.at("format"), "must be wav or mp3")),
     };
     fields.finish(notes);
     Ok(ContentPart::Audio(AudioPart::new(MediaSource::base64(

@@ -36,7 +36,7 @@ pub(super) fn messages(list: Vec<Value>, notes: &mut Notes) -> Result<Vec<Messag
             "function" => old_result(&mut fields, &mut old_calls)?,
             _ => {
                 let message = "must be one of developer, system, user, assistant and tool";
-                return Err(invalid(&fields.at("role"), message));
+                return Err(invalid(fields.at("role"), message));
             }
         };
         fields.finish(notes);
@@ -60,7 +60,7 @@ fn plain(role: Role, allowed: Allowed, fields: &mut Fields, notes: &mut Notes) -
 
 fn required_content(allowed: Allowed, fields: &mut Fields, notes: &mut Notes) -> Result<Vec<ContentPart>> {
     content(allowed, fields, notes)?
-        .ok_or_else(|| missing(&fields.at("content"), "a string or a list of parts"))
+        .ok_or_else(|| missing(fields.at("content"), "a string or a list of parts"))
 }
 
 fn assistant(fields: &mut Fields, old_calls: &mut OldCalls, notes: &mut Notes) -> Result<Message> {
@@ -142,7 +142,7 @@ fn call(mut fields: Fields, notes: &mut Notes) -> Result<ContentPart> {
             let id = fields.name("id")?;
             let mut function = fields
                 .inner("function")?
-                .ok_or_else(|| missing(&fields.at("function"), "an object with name and arguments"))?;
+                .ok_or_else(|| missing(fields.at("function"), "an object with name and arguments"))?;
             let name = function.name("name")?;
             let arguments = arguments(&mut function)?;
             function.finish(notes);
@@ -153,12 +153,12 @@ fn call(mut fields: Fields, notes: &mut Notes) -> Result<ContentPart> {
             let id = fields.name("id")?;
             let custom = fields
                 .object("custom")?
-                .ok_or_else(|| missing(&fields.at("custom"), "an object with name and input"))?;
+                .ok_or_else(|| missing(fields.at("custom"), "an object with name and input"))?;
             fields.finish(notes);
             let data = json!({"id": id, "type": "custom", "custom": custom});
             Ok(own_piece("custom_tool_call", data))
         }
-        _ => Err(invalid(&fields.at("type"), "must be function or custom")),
+        _ => Err(invalid(fields.at("type"), "must be function or custom")),
     }
 }
 
@@ -183,7 +183,7 @@ fn tool(fields: &mut Fields, notes: &mut Notes) -> Result<Message> {
 fn old_result(fields: &mut Fields, old_calls: &mut OldCalls) -> Result<Message> {
     let name = fields.name("name")?;
     let Some(id) = old_calls.open.get_mut(&name).and_then(Vec::pop) else {
-        return Err(invalid(&fields.at("name"), "answers no function_call before it"));
+        return Err(invalid(fields.at("name"), "answers no function_call before it"));
     };
     let text = fields.text("content")?.unwrap_or_default();
     let mut result = ToolResult::new(id, "").with_name(name);

@@ -44,14 +44,14 @@ fn output(fields: &mut Fields, notes: &mut Notes) -> Result<OutputFormat> {
         "json_schema" => {
             let schema = format.inner("json_schema")?;
             let mut schema =
-                schema.ok_or_else(|| missing(&format.at("json_schema"), "an object with name and schema"))?;
+                schema.ok_or_else(|| missing(format.at("json_schema"), "an object with name and schema"))?;
             let name = schema.name("name")?;
             let output = OutputFormat::JsonSchema {
                 name,
                 description: schema.text("description")?,
                 schema: schema
                     .object("schema")?
-                    .ok_or_else(|| missing(&schema.at("schema"), "a JSON schema"))?,
+                    .ok_or_else(|| missing(schema.at("schema"), "a JSON schema"))?,
                 strict: schema.flag("strict")?,
             };
             schema.finish(notes);
@@ -59,7 +59,7 @@ fn output(fields: &mut Fields, notes: &mut Notes) -> Result<OutputFormat> {
         }
         _ => {
             return Err(invalid(
-                &format.at("type"),
+                format.at("type"),
                 "must be one of text, json_object and json_schema",
             ));
         }

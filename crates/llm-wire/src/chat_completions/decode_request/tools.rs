@@ -16,10 +16,10 @@ pub(super) fn tools(fields: &mut Fields, request: &mut ChatRequest, notes: &mut 
         }
         let mut tool = Fields::of(path, value)?;
         if tool.text("type")?.as_deref() != Some("function") {
-            return Err(invalid(&tool.at("type"), "must be function or custom"));
+            return Err(invalid(tool.at("type"), "must be function or custom"));
         }
         let inner = tool.inner("function")?;
-        let inner = inner.ok_or_else(|| missing(&tool.at("function"), "an object with a name"))?;
+        let inner = inner.ok_or_else(|| missing(tool.at("function"), "an object with a name"))?;
         request.tools.push(function(inner, notes)?);
         tool.finish(notes);
     }

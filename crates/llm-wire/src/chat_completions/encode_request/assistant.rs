@@ -7,7 +7,7 @@ use crate::chat_completions::dialect::{MissingReasoning, Prefill};
 use crate::chat_completions::request_types::{
     Own, WireContent, WireMessage, WirePart, WirePartBody, WireToolCall,
 };
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_text::is_object;
 use llm_core::{Capability, ContentPart, Message, OpaquePart, Replay, Result, Support, ToolCall};
 use serde_json::Value;
@@ -26,32 +26,32 @@ impl<'a> Encoding<'a> {
         let mut refusal = String::new();
         let mut calls = OpenCalls::default();
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::Text(part) => parts.extend(filled(&part.text)),
                 ContentPart::Refusal(part) if self.dialect.messages.refusals => refusal.push_str(&part.text),
                 ContentPart::Refusal(part) => parts.extend(filled(&part.text)),
                 ContentPart::ToolCall(call) => {
-                    wire.tool_calls.push(self.call(&path, call)?);
+                    wire.tool_calls.push(self.call(path, call)?);
                     calls.add(&call.id);
                 }
                 ContentPart::Reasoning(part) => {
-                    self.reasoning(&path, part.replay.as_ref(), &mut wire, &mut parts);
+                    self.reasoning(path, part.replay.as_ref(), &mut wire, &mut parts);
                 }
-                ContentPart::Opaque(part) => self.opaque(&path, part, &mut wire, &mut calls),
+                ContentPart::Opaque(part) => self.opaque(path, part, &mut wire, &mut calls),
                 ContentPart::CachePoint(point) => {
-                    self.cache_point(&path, *point, parts.last_mut());
+                    self.cache_point(path, *point, parts.last_mut());
                 }
                 ContentPart::ToolResult(_) => {
                     return Err(invalid(
-                        &path,
+                        path,
                         "is a tool result in an assistant message; put it after it",
                     ));
                 }
                 other => {
                     let what = other.kind();
                     let message = format!("is of kind {what}, which assistant messages cannot hold here");
-                    return Err(unsupported(&path, &message));
+                    return Err(unsupported(path, &message));
                 }
             }
         }
@@ -81,7 +81,7 @@ impl<'a> Encoding<'a> {
         }
     }
 
-    fn call(&mut self, path: &str, call: &'a ToolCall) -> Result<WireToolCall<'a>> {
+    fn call(&mut self, path: PartPath, call: &'a ToolCall) -> Result<WireToolCall<'a>> {
         if call.id.is_empty() {
             return Err(invalid(path, "is a call without an id"));
         }
@@ -102,7 +102,7 @@ impl<'a> Encoding<'a> {
     /// Reasoning goes back only in what its own vendor asked for; shown thoughts are for people.
     fn reasoning(
         &mut self,
-        path: &str,
+        path: PartPath,
         replay: Option<&'a Replay>,
         wire: &mut WireMessage<'a>,
         parts: &mut Vec<WirePart<'a>>,
@@ -168,7 +168,7 @@ impl<'a> Encoding<'a> {
     /// A vendor's own piece: the id of a spoken answer, a call of another kind than functions.
     fn opaque(
         &mut self,
-        path: &str,
+        path: PartPath,
         part: &'a OpaquePart,
         wire: &mut WireMessage<'a>,
         calls: &mut OpenCalls<'a>,

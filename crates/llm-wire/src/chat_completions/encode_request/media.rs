@@ -3,7 +3,7 @@
 use super::Encoding;
 use crate::chat_completions::dialect::{AudioForm, FileForm};
 use crate::chat_completions::request_types::{WirePart, WirePartBody, WireUrl, detail_word};
-use crate::fault::unsupported;
+use crate::fault::{PartPath, unsupported};
 use llm_core::chat::AudioPart;
 use llm_core::{ContentPart, DocumentPart, ImagePart, MediaSource, Result};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ const IMAGE_BY_ID: &str = "is a picture by file id, which is not taken here; sen
 
 impl<'a> Encoding<'a> {
     /// A picture, a sound or a file; `None` for any other part.
-    pub(super) fn media(&mut self, path: &str, part: &'a ContentPart) -> Result<Option<WirePart<'a>>> {
+    pub(super) fn media(&mut self, path: PartPath, part: &'a ContentPart) -> Result<Option<WirePart<'a>>> {
         let body = match part {
             ContentPart::Image(image) => self.image(path, image)?,
             ContentPart::Audio(audio) => self.audio(path, audio)?,
@@ -22,7 +22,7 @@ impl<'a> Encoding<'a> {
         Ok(Some(WirePart::from(body)))
     }
 
-    fn image(&mut self, path: &str, image: &'a ImagePart) -> Result<WirePartBody<'a>> {
+    fn image(&mut self, path: PartPath, image: &'a ImagePart) -> Result<WirePartBody<'a>> {
         let takes = self.dialect.parts;
         let url = match &image.source {
             MediaSource::Url { url } if takes.image_url => WireUrl::Url(url),
@@ -52,7 +52,7 @@ impl<'a> Encoding<'a> {
         Ok(WirePartBody::Image { url, detail })
     }
 
-    fn audio(&mut self, path: &str, audio: &'a AudioPart) -> Result<WirePartBody<'a>> {
+    fn audio(&mut self, path: PartPath, audio: &'a AudioPart) -> Result<WirePartBody<'a>> {
         if self.dialect.parts.audio && self.dialect.parts.audio_form == AudioForm::Plain {
             return match &audio.source {
                 MediaSource::Base64 { data, .. } => Ok(WirePartBody::PlainAudio(data)),
@@ -81,7 +81,7 @@ impl<'a> Encoding<'a> {
         Ok(WirePartBody::Audio { data, format })
     }
 
-    fn document(&mut self, path: &str, document: &'a DocumentPart) -> Result<WirePartBody<'a>> {
+    fn document(&mut self, path: PartPath, document: &'a DocumentPart) -> Result<WirePartBody<'a>> {
         if !self.dialect.parts.file {
             return Err(unsupported(path, "is a file, which this host does not take"));
         }

@@ -4,7 +4,7 @@
 use super::Encoding;
 use super::results::{Answer, NO_RESULT, Results};
 use crate::chat_completions::request_types::{WireContent, WireMessage, WirePart, WirePartBody};
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use llm_core::model::Knob;
 use llm_core::{CachePoint, CacheTtl, ContentPart, Message, Result, Role};
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ impl<'a> Encoding<'a> {
             if !in_front {
                 let message =
                     "is a system message behind others; sent at the beginning, where they must stand here";
-                self.warn_history(&format!("messages[{index}]"), message);
+                self.warn_history(format!("messages[{index}]"), message);
             }
             self.other(index, message, out)?;
         }
@@ -141,11 +141,11 @@ impl<'a> Encoding<'a> {
         let mut after_result = false;
         let mut only_results = !message.content.is_empty();
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::ToolResult(_) if message.role == Role::System => {
                     return Err(invalid(
-                        &path,
+                        path,
                         "is a tool result in a system message; put it into a tool message",
                     ));
                 }
@@ -159,31 +159,31 @@ impl<'a> Encoding<'a> {
             after_result = false;
             only_results = false;
             match part {
-                ContentPart::CachePoint(point) => self.cache_point(&path, *point, parts.last_mut()),
+                ContentPart::CachePoint(point) => self.cache_point(path, *point, parts.last_mut()),
                 ContentPart::Text(part) if message.role != Role::Tool => parts.extend(filled(&part.text)),
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::User =>
                 {
-                    parts.extend(self.media(&path, part)?);
+                    parts.extend(self.media(path, part)?);
                 }
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::System =>
                 {
                     return Err(unsupported(
-                        &path,
+                        path,
                         "is no text, which system messages cannot hold here",
                     ));
                 }
                 ContentPart::Opaque(_) => {
                     self.warn_history(
-                        &path,
+                        path,
                         "is a vendor's own piece that this format cannot carry; left out",
                     );
                 }
                 other => {
                     let role = role_word(message.role);
                     let message = format!("is of kind {}, which no {role} message holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }
@@ -208,7 +208,12 @@ impl<'a> Encoding<'a> {
 
     /// Marks the part before a cache point. Sources: wire notes, "Prompt caching" (gpt-5.6 and later; `30m` is
     /// the usual time, `12h` the long one), state of 2026-11-29.
-    pub(super) fn cache_point(&mut self, path: &str, point: CachePoint, before: Option<&mut WirePart<'a>>) {
+    pub(super) fn cache_point(
+        &mut self,
+        path: PartPath,
+        point: CachePoint,
+        before: Option<&mut WirePart<'a>>,
+    ) {
         if !self.rule.cache_breakpoints {
             self.warn(
                 path,

@@ -20,7 +20,7 @@ impl<'a> OwnOptions<'a> {
         let answers = request.vendor.of(vendor.as_str()).and_then(|own| own.get("n"));
         if answers.is_some_and(|answers| !answers.is_null() && answers.as_u64() != Some(1)) {
             let message = "must be 1: an answer has one choice here; ask several times for several";
-            return Err(unsupported(&format!("vendor.{vendor}.n"), message));
+            return Err(unsupported(format!("vendor.{vendor}.n"), message));
         }
         let mut bag = Bag::read(vendor, dialect.option_keys, &["n"], request)?;
         let own_tools = bag.take_list(OWN_TOOLS);

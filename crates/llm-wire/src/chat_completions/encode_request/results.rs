@@ -3,7 +3,7 @@
 use super::Encoding;
 use super::messages::{filled, text};
 use crate::chat_completions::request_types::{WirePart, WirePartBody};
-use crate::fault::invalid;
+use crate::fault::{PartPath, invalid};
 use llm_core::{ContentPart, Message, Result, Role, ToolResult};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -83,22 +83,22 @@ impl<'a> Encoding<'a> {
     ) -> Result<()> {
         let mut after_result = false;
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::ToolResult(result) => {
-                    after_result = self.result(&path, result, results)?;
+                    after_result = self.result(path, result, results)?;
                 }
                 ContentPart::CachePoint(point) if after_result => {
                     let last = results.answers.last_mut();
                     let last = last.and_then(|answer| answer.parts.last_mut());
-                    self.cache_point(&path, *point, last);
+                    self.cache_point(path, *point, last);
                 }
                 _ => after_result = false,
             }
         }
         if message.role == Role::Tool && message.name.is_some() {
             self.warn(
-                &format!("messages[{index}].name"),
+                format!("messages[{index}].name"),
                 "is not sent: tool messages have no names",
             );
         }
@@ -106,7 +106,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// Takes one result. True: it answers a call.
-    fn result(&mut self, path: &str, result: &'a ToolResult, results: &mut Results<'a>) -> Result<bool> {
+    fn result(&mut self, path: PartPath, result: &'a ToolResult, results: &mut Results<'a>) -> Result<bool> {
         match results.calls.answer(&result.call_id) {
             Match::First => {}
             Match::Again => {
@@ -122,8 +122,8 @@ impl<'a> Encoding<'a> {
         let mut parts: Vec<WirePart<'a>> = Vec::new();
         let mut media = Vec::new();
         for (position, part) in result.content.iter().enumerate() {
-            let path = format!("{path}.content[{position}]");
-            if let Some(wire) = self.media(&path, part)? {
+            let path = path.inner(position);
+            if let Some(wire) = self.media(path, part)? {
                 let is_image = matches!(part, ContentPart::Image(_));
                 if is_image && self.dialect.messages.results_hold_images {
                     parts.push(wire);
@@ -134,16 +134,16 @@ impl<'a> Encoding<'a> {
             }
             match part {
                 ContentPart::Text(part) => parts.extend(filled(&part.text)),
-                ContentPart::CachePoint(point) => self.cache_point(&path, *point, parts.last_mut()),
+                ContentPart::CachePoint(point) => self.cache_point(path, *point, parts.last_mut()),
                 ContentPart::Opaque(_) => {
                     self.warn_history(
-                        &path,
+                        path,
                         "is a vendor's own piece that this format cannot carry; left out",
                     );
                 }
                 other => {
                     let message = format!("is of kind {}, which no tool result holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }

@@ -23,7 +23,7 @@ impl<'a> Encoding<'a> {
         ];
         for (name, number) in numbers {
             if number.is_some_and(|number| !number.is_finite()) {
-                return Err(invalid(&format!("sampling.{name}"), "is not a finite number"));
+                return Err(invalid(format!("sampling.{name}"), "is not a finite number"));
             }
         }
         let [temperature, top_p, penalties @ ..] = numbers;
@@ -49,7 +49,7 @@ impl<'a> Encoding<'a> {
                 body.add(name, number);
                 continue;
             };
-            self.warn(&format!("sampling.{name}"), message);
+            self.warn(format!("sampling.{name}"), message);
         }
         if let Some(seed) = sampling.seed {
             match self.dialect.options.seed {
@@ -121,7 +121,7 @@ impl<'a> Encoding<'a> {
             return Ok(());
         }
         if let Some(index) = stop.iter().position(String::is_empty) {
-            return Err(invalid(&format!("stop[{index}]"), "is empty; leave it out"));
+            return Err(invalid(format!("stop[{index}]"), "is empty; leave it out"));
         }
         if !self.rule.stop {
             return Err(unsupported(
@@ -139,7 +139,7 @@ impl<'a> Encoding<'a> {
         let longest = self.dialect.max_stop_bytes;
         if let Some(index) = stop.iter().position(|text| text.len() > longest) {
             let message = format!("is longer than the {longest} bytes that are taken here");
-            return Err(unsupported(&format!("stop[{index}]"), &message));
+            return Err(unsupported(format!("stop[{index}]"), &message));
         }
         body.add("stop", stop);
         Ok(())

@@ -19,7 +19,7 @@ impl<'a> Encoding<'a> {
         for (index, tool) in request.tools.iter().enumerate() {
             if tool.name.is_empty() {
                 return Err(invalid(
-                    &format!("tools[{index}].name"),
+                    format!("tools[{index}].name"),
                     "is empty; give the tool a name",
                 ));
             }
@@ -56,14 +56,14 @@ impl<'a> Encoding<'a> {
             StrictTools::No if asked == Some(true) => {
                 let message =
                     "asks for arguments that are sure to fit, which this host does not promise here";
-                Err(unsupported(&field(), message))
+                Err(unsupported(field(), message))
             }
             StrictTools::No => Ok(None),
             StrictTools::AllOrNone => {
                 let tools = &self.request.tools;
                 if asked == Some(true) && !tools.iter().all(is_strict) {
                     let message = "is taken here only where all tools of the request are strict";
-                    return Err(unsupported(&field(), message));
+                    return Err(unsupported(field(), message));
                 }
                 Ok(asked)
             }

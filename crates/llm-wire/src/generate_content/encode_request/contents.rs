@@ -3,7 +3,7 @@
 
 use super::Encoding;
 use super::results::Turn;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::generate_content::request_types::{PartBody, WireArgs, WireCall, WireContent, WirePart, WireRole};
 use llm_core::model::Knob;
 use llm_core::{ContentPart, Message, OpaquePart, ReasoningPart, Replay, Result, Role, ToolCall};
@@ -139,27 +139,27 @@ impl<'a> Encoding<'a> {
         self.no_name(index, message);
         let mut parts = Vec::with_capacity(message.content.len());
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
-                ContentPart::Text(part) => parts.extend(self.text(&path, &part.text, part.replay.as_ref())),
-                ContentPart::Refusal(part) => parts.extend(self.text(&path, &part.text, None)),
+                ContentPart::Text(part) => parts.extend(self.text(path, &part.text, part.replay.as_ref())),
+                ContentPart::Refusal(part) => parts.extend(self.text(path, &part.text, None)),
                 ContentPart::ToolCall(call) => {
                     let first = turn.is_empty();
-                    parts.push(self.call(&path, call, first, turn)?);
+                    parts.push(self.call(path, call, first, turn)?);
                 }
-                ContentPart::Reasoning(part) => parts.extend(self.reasoning(&path, part)),
-                ContentPart::Opaque(part) => parts.extend(self.opaque(&path, part)),
-                ContentPart::CachePoint(_) => self.cache_point(&path),
+                ContentPart::Reasoning(part) => parts.extend(self.reasoning(path, part)),
+                ContentPart::Opaque(part) => parts.extend(self.opaque(path, part)),
+                ContentPart::CachePoint(_) => self.cache_point(path),
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_) => {
-                    parts.extend(self.media(&path, part)?);
+                    parts.extend(self.media(path, part)?);
                 }
                 ContentPart::ToolResult(_) => {
                     let message = "is a tool result in an assistant message; put it after it";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 other => {
                     let message = format!("is of kind {}, which this format does not know", other.kind());
-                    return Err(unsupported(&path, &message));
+                    return Err(unsupported(path, &message));
                 }
             }
         }
@@ -167,7 +167,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// Text, with its signature. Empty text is left out, unless it is there for its signature.
-    fn text(&mut self, path: &str, text: &'a str, replay: Option<&'a Replay>) -> Option<WirePart<'a>> {
+    fn text(&mut self, path: PartPath, text: &'a str, replay: Option<&'a Replay>) -> Option<WirePart<'a>> {
         let signature = self.signature(path, replay);
         if text.is_empty() && signature.is_none() {
             return None;
@@ -179,7 +179,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// Thoughts go back only with a signature: without one the vendor does not want them.
-    fn reasoning(&mut self, path: &str, part: &'a ReasoningPart) -> Option<WirePart<'a>> {
+    fn reasoning(&mut self, path: PartPath, part: &'a ReasoningPart) -> Option<WirePart<'a>> {
         let replay = part.replay.as_ref()?;
         let signature = self.signature(path, Some(replay))?;
         // a thought that was not to be shown is kept beside its signature
@@ -194,7 +194,7 @@ impl<'a> Encoding<'a> {
 
     fn call(
         &mut self,
-        path: &str,
+        path: PartPath,
         call: &'a ToolCall,
         first: bool,
         turn: &mut Turn<'a>,
@@ -234,7 +234,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// A piece of the vendor's own comes back as it came.
-    fn opaque(&mut self, path: &str, part: &'a OpaquePart) -> Option<WirePart<'a>> {
+    fn opaque(&mut self, path: PartPath, part: &'a OpaquePart) -> Option<WirePart<'a>> {
         let Some(fields) = self.own_state(&part.replay).filter(|fields| !fields.is_empty()) else {
             let message = "is a vendor's own piece that this format cannot carry; left out";
             self.warn_history(path, message);
@@ -265,7 +265,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// The signature of a part, if it is one that this model reads. Says so where it is not.
-    fn signature(&mut self, path: &str, replay: Option<&'a Replay>) -> Option<&'a str> {
+    fn signature(&mut self, path: PartPath, replay: Option<&'a Replay>) -> Option<&'a str> {
         let replay = replay?;
         let Some(state) = self.own_state(replay) else {
             self.warn_history(path, "holds state of another vendor, which is not sent");
@@ -287,37 +287,37 @@ impl<'a> Encoding<'a> {
         let mut parts: Vec<WirePart<'a>> = Vec::new();
         let mut only_results = !message.content.is_empty();
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             if let ContentPart::ToolResult(_) = part {
                 if message.role == Role::System {
                     let message = "is a tool result in a system message; put it into a tool message";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 continue;
             }
             only_results = false;
             match part {
-                ContentPart::CachePoint(_) => self.cache_point(&path),
+                ContentPart::CachePoint(_) => self.cache_point(path),
                 ContentPart::Text(part) if message.role != Role::Tool => {
                     parts.extend((!part.text.is_empty()).then(|| WirePart::text(part.text.as_str())));
                 }
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::User =>
                 {
-                    parts.extend(self.media(&path, part)?);
+                    parts.extend(self.media(path, part)?);
                 }
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::System =>
                 {
                     let message = "is no text, which system messages cannot hold here";
-                    return Err(unsupported(&path, message));
+                    return Err(unsupported(path, message));
                 }
                 ContentPart::Opaque(part) if message.role == Role::User => {
-                    parts.extend(self.opaque(&path, part));
+                    parts.extend(self.opaque(path, part));
                 }
                 ContentPart::Opaque(_) => {
                     let message = "is a vendor's own piece that this format cannot carry; left out";
-                    self.warn_history(&path, message);
+                    self.warn_history(path, message);
                 }
                 other => {
                     let role = match message.role {
@@ -326,7 +326,7 @@ impl<'a> Encoding<'a> {
                         _ => "user",
                     };
                     let message = format!("is of kind {}, which no {role} message holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }
@@ -356,7 +356,7 @@ impl<'a> Encoding<'a> {
         }
     }
 
-    pub(super) fn cache_point(&mut self, path: &str) {
+    pub(super) fn cache_point(&mut self, path: PartPath) {
         let message = "is not sent: prefixes are kept by themselves; name a made cache with cachedContent";
         self.warn(path, message);
     }

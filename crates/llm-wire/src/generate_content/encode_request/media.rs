@@ -3,7 +3,7 @@
 //! Source: `gemini.md` of the project's wire notes (Contents and parts, Quirks), state of 2026-11-29.
 
 use super::Encoding;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::generate_content::request_types::{PartBody, WirePart};
 use llm_core::chat::AudioPart;
 use llm_core::{ContentPart, DocumentPart, ImageDetail, ImagePart, MediaSource, Result};
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 impl<'a> Encoding<'a> {
     /// A picture, a sound or a file; `None` for any other part.
-    pub(super) fn media(&mut self, path: &str, part: &'a ContentPart) -> Result<Option<WirePart<'a>>> {
+    pub(super) fn media(&mut self, path: PartPath, part: &'a ContentPart) -> Result<Option<WirePart<'a>>> {
         Ok(match part {
             ContentPart::Image(image) => Some(self.image(path, image)?),
             ContentPart::Audio(AudioPart { source, .. }) => Some(self.source(path, source)?.into()),
@@ -20,7 +20,7 @@ impl<'a> Encoding<'a> {
         })
     }
 
-    fn image(&mut self, path: &str, image: &'a ImagePart) -> Result<WirePart<'a>> {
+    fn image(&mut self, path: PartPath, image: &'a ImagePart) -> Result<WirePart<'a>> {
         let mut part = WirePart::from(self.source(path, &image.source)?);
         let level = match image.detail {
             None | Some(ImageDetail::Auto) => return Ok(part),
@@ -37,7 +37,7 @@ impl<'a> Encoding<'a> {
         Ok(part)
     }
 
-    fn document(&mut self, path: &str, document: &'a DocumentPart) -> Result<WirePart<'a>> {
+    fn document(&mut self, path: PartPath, document: &'a DocumentPart) -> Result<WirePart<'a>> {
         let part = WirePart::from(self.source(path, &document.source)?);
         if document.name.is_some() {
             self.warn(path, "is sent without its name: files have none here");
@@ -45,7 +45,7 @@ impl<'a> Encoding<'a> {
         Ok(part)
     }
 
-    fn source(&mut self, path: &str, source: &'a MediaSource) -> Result<PartBody<'a>> {
+    fn source(&mut self, path: PartPath, source: &'a MediaSource) -> Result<PartBody<'a>> {
         match source {
             MediaSource::Base64 { media_type, data } => inline(path, media_type, data),
             MediaSource::Url { url } => match url.strip_prefix("data:") {
@@ -87,7 +87,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// Something that the service fetches: its own files and, since January 2026, public addresses.
-    fn address(&mut self, path: &str, url: &'a str) -> Result<PartBody<'a>> {
+    fn address(&mut self, path: PartPath, url: &'a str) -> Result<PartBody<'a>> {
         let own = self.dialect.files_base.is_some_and(|base| url.starts_with(base));
         let video = [
             "https://www.youtube.com/",
@@ -108,7 +108,7 @@ impl<'a> Encoding<'a> {
     }
 }
 
-fn inline<'a>(path: &str, media_type: &'a str, data: &'a str) -> Result<PartBody<'a>> {
+fn inline<'a>(path: PartPath, media_type: &'a str, data: &'a str) -> Result<PartBody<'a>> {
     let mime_type = usual_type(media_type);
     if mime_type.is_empty() {
         return Err(invalid(path, "is of no media type; give one"));

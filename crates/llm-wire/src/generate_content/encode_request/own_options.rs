@@ -26,10 +26,10 @@ impl<'a> OwnOptions<'a> {
             .is_some_and(|count| count.as_u64() != Some(1))
         {
             let message = "must be 1: an answer has one candidate here; ask several times for several";
-            return Err(unsupported(&field("candidateCount"), message));
+            return Err(unsupported(field("candidateCount"), message));
         }
         if bag.value("labels").is_some() && !dialect.labels {
-            return Err(unsupported(&field("labels"), "are not taken by this host"));
+            return Err(unsupported(field("labels"), "are not taken by this host"));
         }
         let server_tools = bag.take_list("serverTools");
         let cached_content = bag.text("cachedContent").is_some_and(|name| !name.is_empty());

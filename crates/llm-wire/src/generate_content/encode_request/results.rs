@@ -1,7 +1,7 @@
 //! Results of tool calls.
 
 use super::Encoding;
-use crate::fault::invalid;
+use crate::fault::{PartPath, invalid};
 use crate::generate_content::request_types::{PartBody, WireOutput, WirePart, WireResult};
 use llm_core::{ContentPart, Message, Result, ToolResult};
 use std::borrow::Cow;
@@ -77,17 +77,17 @@ impl<'a> Encoding<'a> {
             let ContentPart::ToolResult(result) = part else {
                 continue;
             };
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match turn.place_of(result) {
                 Place::At(place) => {
                     let call = &turn.calls[place];
-                    let answer = self.result(&path, result, call.wire_id, call.name)?;
+                    let answer = self.result(path, result, call.wire_id, call.name)?;
                     turn.calls[place].answer = Some(answer);
                 }
-                Place::Again => self.warn_history(&path, "is a second result of one call; left out"),
+                Place::Again => self.warn_history(path, "is a second result of one call; left out"),
                 Place::NoCall => {
                     let message = "is the result of a call that the turn before it does not hold; left out";
-                    self.warn_history(&path, message);
+                    self.warn_history(path, message);
                 }
             }
         }
@@ -118,7 +118,7 @@ impl<'a> Encoding<'a> {
     /// One result, and behind it what cannot stand inside of it.
     fn result(
         &mut self,
-        path: &str,
+        path: PartPath,
         result: &'a ToolResult,
         id: Option<&'a str>,
         name: &'a str,
@@ -127,8 +127,8 @@ impl<'a> Encoding<'a> {
         let mut inside = Vec::new();
         let mut behind = Vec::new();
         for (position, part) in result.content.iter().enumerate() {
-            let path = format!("{path}.content[{position}]");
-            if let Some(part) = self.media(&path, part)? {
+            let path = path.inner(position);
+            if let Some(part) = self.media(path, part)? {
                 match part.body {
                     PartBody::InlineData { .. } if self.rule.recent => inside.push(part),
                     _ => behind.push(part),
@@ -138,14 +138,14 @@ impl<'a> Encoding<'a> {
             match part {
                 ContentPart::Text(part) if part.text.is_empty() => {}
                 ContentPart::Text(part) => texts.push(&part.text),
-                ContentPart::CachePoint(_) => self.cache_point(&path),
+                ContentPart::CachePoint(_) => self.cache_point(path),
                 ContentPart::Opaque(_) => {
                     let message = "is a vendor's own piece that this format cannot carry; left out";
-                    self.warn_history(&path, message);
+                    self.warn_history(path, message);
                 }
                 other => {
                     let message = format!("is of kind {}, which no tool result holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }

@@ -101,7 +101,7 @@ impl<'a> Encoding<'a> {
             return Ok(());
         }
         if let Some(index) = stop.iter().position(String::is_empty) {
-            return Err(invalid(&format!("stop[{index}]"), "is empty; leave it out"));
+            return Err(invalid(format!("stop[{index}]"), "is empty; leave it out"));
         }
         let most = self.dialect.max_stop_sequences;
         if stop.len() > most {

@@ -63,7 +63,7 @@ impl<'a> Encoding<'a> {
     fn function(&mut self, index: usize, tool: &'a ToolSpec) -> Result<WireFunction<'a>> {
         if tool.name.is_empty() {
             return Err(invalid(
-                &format!("tools[{index}].name"),
+                format!("tools[{index}].name"),
                 "is empty; give the tool a name",
             ));
         }

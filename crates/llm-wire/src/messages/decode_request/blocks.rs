@@ -78,7 +78,7 @@ impl Blocks {
             }
             ("tool_use", Speaker::Assistant) => self.parts.push(call(fields)?),
             ("thinking", Speaker::Assistant) => self.parts.push(thought(fields)?),
-            _ => return Err(invalid(&fields.at("type"), in_words(speaker))),
+            _ => return Err(invalid(fields.at("type"), in_words(speaker))),
         }
         if let Some(point) = point {
             let parts = if of_result {
@@ -143,7 +143,7 @@ fn in_words(speaker: Speaker) -> &'static str {
 
 fn text(fields: &mut Fields) -> Result<TextPart> {
     let text = fields.text("text")?;
-    let text = text.ok_or_else(|| missing(&fields.at("text"), "a string"))?;
+    let text = text.ok_or_else(|| missing(fields.at("text"), "a string"))?;
     let part = TextPart::new(text);
     match fields
         .list("citations")?
@@ -157,7 +157,7 @@ fn text(fields: &mut Fields) -> Result<TextPart> {
 /// A thought that its vendor signed goes back whole; another one is only text.
 fn thought(fields: &mut Fields) -> Result<ContentPart> {
     let text = fields.text("thinking")?;
-    let text = text.ok_or_else(|| missing(&fields.at("thinking"), "a string"))?;
+    let text = text.ok_or_else(|| missing(fields.at("thinking"), "a string"))?;
     let signature = fields
         .text("signature")?
         .filter(|signature| !signature.is_empty());
@@ -178,7 +178,7 @@ fn call(fields: &mut Fields) -> Result<ContentPart> {
     let id = fields.name("id")?;
     let name = fields.name("name")?;
     let input = fields.object("input")?;
-    let input = input.ok_or_else(|| missing(&fields.at("input"), "an object"))?;
+    let input = input.ok_or_else(|| missing(fields.at("input"), "an object"))?;
     let call = ToolCall::new(id, name, input.to_string());
     Ok(ContentPart::ToolCall(match fields.object("caller")? {
         Some(caller) => call.with_replay(own("caller", caller)),

@@ -23,7 +23,7 @@ pub(super) fn document(fields: &mut Fields, notes: &mut Notes) -> Result<Content
         "base64" => bytes(&mut source)?,
         "text" => {
             let data = source.text("data")?;
-            let data = data.ok_or_else(|| missing(&source.at("data"), "a string"))?;
+            let data = data.ok_or_else(|| missing(source.at("data"), "a string"))?;
             source.text("media_type")?;
             MediaSource::bytes("text/plain", data)
         }
@@ -52,7 +52,7 @@ pub(super) fn document(fields: &mut Fields, notes: &mut Notes) -> Result<Content
 fn source(fields: &mut Fields) -> Result<Fields> {
     fields
         .inner("source")?
-        .ok_or_else(|| missing(&fields.at("source"), "an object"))
+        .ok_or_else(|| missing(fields.at("source"), "an object"))
 }
 
 fn bytes(source: &mut Fields) -> Result<MediaSource> {
@@ -67,7 +67,7 @@ fn elsewhere(kind: &str, source: &mut Fields, expected: &str) -> Result<MediaSou
             vendor: ANTHROPIC,
             id: source.name("file_id")?,
         }),
-        _ => Err(invalid(&source.at("type"), expected)),
+        _ => Err(invalid(source.at("type"), expected)),
     }
 }
 
@@ -84,7 +84,7 @@ fn content(source: &mut Fields) -> Result<String> {
         let mut block = Fields::of(format!("{path}[{position}]"), block)?;
         if block.text("type")?.as_deref() != Some("text") {
             return Err(invalid(
-                &block.at("type"),
+                block.at("type"),
                 "must be text: nothing else can be carried",
             ));
         }

@@ -31,7 +31,7 @@ pub(super) fn messages(list: Vec<Value>, request: &mut ChatRequest, notes: &mut 
             Some("system") => (Role::System, Speaker::System),
             _ => {
                 let message = "must be one of user, assistant and system";
-                return Err(invalid(&fields.at("role"), message));
+                return Err(invalid(fields.at("role"), message));
             }
         };
         let path = fields.at("content");

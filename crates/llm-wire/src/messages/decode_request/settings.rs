@@ -64,7 +64,7 @@ fn output_config(
                 .filter(|level| *level != ReasoningEffort::None)
                 .ok_or_else(|| {
                     invalid(
-                        &config.at("effort"),
+                        config.at("effort"),
                         "must be one of low, medium, high, xhigh and max",
                     )
                 })?,
@@ -72,10 +72,10 @@ fn output_config(
     };
     if let Some(mut format) = config.inner("format")? {
         if format.text("type")?.as_deref() != Some("json_schema") {
-            return Err(invalid(&format.at("type"), "must be json_schema"));
+            return Err(invalid(format.at("type"), "must be json_schema"));
         }
         let schema = format.object("schema")?;
-        let schema = schema.ok_or_else(|| missing(&format.at("schema"), "a JSON schema"))?;
+        let schema = schema.ok_or_else(|| missing(format.at("schema"), "a JSON schema"))?;
         request.output = OutputFormat::json_schema("output", schema);
         format.finish(notes);
     }

@@ -37,7 +37,7 @@ fn spec(mut fields: Fields, notes: &mut Notes) -> Result<ToolSpec> {
     let mut tool = ToolSpec::new(fields.name("name")?);
     tool.description = fields.text("description")?;
     let schema = fields.object("input_schema")?;
-    tool.parameters = Some(schema.ok_or_else(|| missing(&fields.at("input_schema"), "a JSON schema"))?);
+    tool.parameters = Some(schema.ok_or_else(|| missing(fields.at("input_schema"), "a JSON schema"))?);
     tool.strict = fields.flag("strict")?;
     fields.finish(notes);
     Ok(tool)
@@ -54,7 +54,7 @@ fn choice(fields: &mut Fields, request: &mut ChatRequest, notes: &mut Notes) -> 
         Some("tool") => ToolChoice::Tool(choice.name("name")?),
         _ => {
             let message = "must be one of auto, any, none and tool";
-            return Err(invalid(&choice.at("type"), message));
+            return Err(invalid(choice.at("type"), message));
         }
     });
     request.parallel_tool_calls = choice

@@ -3,7 +3,7 @@
 use super::Encoding;
 use super::calls::{CallIds, TurnCalls};
 use super::conversation::Conversation;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::messages::request_types::{BlockBody, WireBlock, WireInput};
 use llm_core::{ContentPart, Message, OpaquePart, ReasoningPart, Replay, Result, ToolCall};
 use serde_json::value::RawValue;
@@ -29,7 +29,7 @@ impl<'a> Encoding<'a> {
         let mut foreign = false;
         let mut dropped = false;
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             let block = match part {
                 ContentPart::Text(part) if part.text.is_empty() => continue,
                 ContentPart::Text(part) => WireBlock::from(BlockBody::Text {
@@ -40,7 +40,7 @@ impl<'a> Encoding<'a> {
                 ContentPart::Refusal(part) => WireBlock::text(part.text.as_str()),
                 ContentPart::ToolCall(call) => {
                     let own = self.own_fields(call.replay.as_ref(), &mut foreign);
-                    self.call(&path, call, own, calls, ids)?
+                    self.call(path, call, own, calls, ids)?
                 }
                 ContentPart::Reasoning(part) => match self.thought(part, &mut foreign) {
                     Some(block) if self.keeps_thoughts => block,
@@ -50,7 +50,7 @@ impl<'a> Encoding<'a> {
                     }
                     None => continue,
                 },
-                ContentPart::Opaque(piece) => match self.own_piece(&path, piece) {
+                ContentPart::Opaque(piece) => match self.own_piece(path, piece) {
                     Some(block) if !self.keeps_thoughts && block.own_kind() == Some("redacted_thinking") => {
                         dropped = true;
                         continue;
@@ -64,12 +64,12 @@ impl<'a> Encoding<'a> {
                 }
                 ContentPart::ToolResult(_) => {
                     let message = "is a tool result in an assistant message; put it after it";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 other => {
                     let what = other.kind();
                     let message = format!("is of kind {what}, which assistant messages cannot hold here");
-                    return Err(unsupported(&path, &message));
+                    return Err(unsupported(path, &message));
                 }
             };
             conversation.add("assistant", block);
@@ -88,7 +88,7 @@ impl<'a> Encoding<'a> {
 
     fn call(
         &mut self,
-        path: &str,
+        path: PartPath,
         call: &'a ToolCall,
         own: Option<&'a Map<String, Value>>,
         calls: &mut TurnCalls<'a>,
@@ -123,7 +123,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// A piece of the vendor's own, as it came.
-    pub(super) fn own_piece(&mut self, path: &str, piece: &'a OpaquePart) -> Option<WireBlock<'a>> {
+    pub(super) fn own_piece(&mut self, path: PartPath, piece: &'a OpaquePart) -> Option<WireBlock<'a>> {
         let mut foreign = false;
         let fields = self.own_fields(Some(&piece.replay), &mut foreign);
         match fields.filter(|fields| fields.get("type").is_some_and(Value::is_string)) {

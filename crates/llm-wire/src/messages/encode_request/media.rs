@@ -1,7 +1,7 @@
 //! Pictures and documents.
 
 use super::Encoding;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::messages::request_types::{BlockBody, WireBlock, WireSource};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use llm_core::{ContentPart, DocumentPart, ImageDetail, ImagePart, MediaSource, R
 
 impl<'a> Encoding<'a> {
     /// A picture or a document; `None` for any part that is no medium.
-    pub(super) fn media(&mut self, path: &str, part: &'a ContentPart) -> Result<Option<WireBlock<'a>>> {
+    pub(super) fn media(&mut self, path: PartPath, part: &'a ContentPart) -> Result<Option<WireBlock<'a>>> {
         let body = match part {
             ContentPart::Image(image) => self.image(path, image)?,
             ContentPart::Document(document) => self.document(path, document)?,
@@ -21,7 +21,7 @@ impl<'a> Encoding<'a> {
         Ok(Some(WireBlock::from(body)))
     }
 
-    fn image(&mut self, path: &str, image: &'a ImagePart) -> Result<BlockBody<'a>> {
+    fn image(&mut self, path: PartPath, image: &'a ImagePart) -> Result<BlockBody<'a>> {
         let source = match &image.source {
             MediaSource::Base64 { media_type, data } => {
                 let Some(media_type) = picture_type(media_type) else {
@@ -41,7 +41,7 @@ impl<'a> Encoding<'a> {
         Ok(BlockBody::Image(source))
     }
 
-    fn document(&mut self, path: &str, document: &'a DocumentPart) -> Result<BlockBody<'a>> {
+    fn document(&mut self, path: PartPath, document: &'a DocumentPart) -> Result<BlockBody<'a>> {
         let source = match &document.source {
             MediaSource::Base64 { media_type, data } => match essence(media_type).as_str() {
                 "application/pdf" => WireSource::Base64 {
@@ -64,7 +64,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// What is not in the request itself.
-    fn elsewhere(&self, path: &str, source: &'a MediaSource, what: &str) -> Result<WireSource<'a>> {
+    fn elsewhere(&self, path: PartPath, source: &'a MediaSource, what: &str) -> Result<WireSource<'a>> {
         match source {
             MediaSource::Url { url } if self.dialect.media_urls => Ok(WireSource::Url { url }),
             MediaSource::VendorFile { vendor, id }
@@ -87,7 +87,7 @@ impl<'a> Encoding<'a> {
 }
 
 /// A text document travels as text.
-fn plain_text(path: &str, data: &str) -> Result<String> {
+fn plain_text(path: PartPath, data: &str) -> Result<String> {
     let bytes = STANDARD.decode(data);
     let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
     text.ok_or_else(|| invalid(path, "is a text document that is no UTF-8 text in base64"))

@@ -4,7 +4,7 @@
 use super::Encoding;
 use super::calls::{CallIds, TurnCalls};
 use super::conversation::Conversation;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::messages::request_types::{BlockBody, WireBlock, WireMessage};
 use llm_core::model::Knob;
 use llm_core::{ContentPart, Message, Result, Role};
@@ -96,7 +96,7 @@ impl<'a> Encoding<'a> {
         let in_place = !leading && self.rule.system_messages;
         let mut moved = false;
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::Text(text) if text.text.is_empty() => {}
                 ContentPart::Text(text) if in_place => {
@@ -107,27 +107,27 @@ impl<'a> Encoding<'a> {
                     conversation.add_system(WireBlock::text(text.text.as_str()));
                 }
                 ContentPart::CachePoint(point) => conversation.mark(point.ttl),
-                ContentPart::Opaque(_) => self.warn_history(&path, super::assistant::NOT_CARRIED),
+                ContentPart::Opaque(_) => self.warn_history(path, super::assistant::NOT_CARRIED),
                 ContentPart::ToolResult(_) => {
                     let message = "is a tool result in a system message; put it into a tool message";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_) => {
                     return Err(unsupported(
-                        &path,
+                        path,
                         "is no text, which system messages cannot hold here",
                     ));
                 }
                 other => {
                     let message = format!("is of kind {}, which no system message holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }
         if moved {
             let message = "is a system message in the middle, which this model does not take; sent with those at \
                            the start";
-            self.warn_history(&format!("messages[{index}]"), message);
+            self.warn_history(format!("messages[{index}]"), message);
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl<'a> Encoding<'a> {
         self.no_name(index, message);
         let mut after_result = false;
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::ToolResult(_) => {
                     after_result = true;
@@ -162,16 +162,16 @@ impl<'a> Encoding<'a> {
                     }
                 }
                 ContentPart::Opaque(piece) => {
-                    if let Some(block) = self.own_piece(&path, piece) {
+                    if let Some(block) = self.own_piece(path, piece) {
                         self.old_rules |= super::cites(&piece.replay.data);
                         conversation.add("user", block);
                     }
                 }
-                _ if message.role == Role::User => match self.media(&path, part)? {
+                _ if message.role == Role::User => match self.media(path, part)? {
                     Some(block) => conversation.add("user", block),
-                    None => return Err(misplaced(&path, part, "user")),
+                    None => return Err(misplaced(path, part, "user")),
                 },
-                other => return Err(misplaced(&path, other, "tool")),
+                other => return Err(misplaced(path, other, "tool")),
             }
         }
         Ok(())
@@ -251,7 +251,7 @@ fn is_paused(message: &WireMessage<'_>) -> bool {
         .any(|kind| !matches!(kind, "thinking" | "redacted_thinking"))
 }
 
-fn misplaced(path: &str, part: &ContentPart, role: &str) -> llm_core::Error {
+fn misplaced(path: PartPath, part: &ContentPart, role: &str) -> llm_core::Error {
     invalid(
         path,
         &format!("is of kind {}, which no {role} message holds", part.kind()),

@@ -3,7 +3,7 @@
 use super::Encoding;
 use super::calls::{Answered, TurnCalls};
 use super::conversation::Conversation;
-use crate::fault::invalid;
+use crate::fault::{PartPath, invalid};
 use crate::messages::request_types::{BlockBody, WireBlock};
 use llm_core::{ContentPart, Message, Result, Role, ToolResult};
 
@@ -21,10 +21,10 @@ impl<'a> Encoding<'a> {
         }
         let mut after_result = false;
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::ToolResult(result) => {
-                    after_result = self.result(&path, result, calls, conversation)?;
+                    after_result = self.result(path, result, calls, conversation)?;
                 }
                 ContentPart::CachePoint(point) if after_result => conversation.mark(point.ttl),
                 _ => after_result = false,
@@ -36,7 +36,7 @@ impl<'a> Encoding<'a> {
     /// Takes one result. True: it answers a call.
     fn result(
         &mut self,
-        path: &str,
+        path: PartPath,
         result: &'a ToolResult,
         calls: &mut TurnCalls<'a>,
         conversation: &mut Conversation<'a>,
@@ -56,7 +56,7 @@ impl<'a> Encoding<'a> {
         let mut content: Vec<WireBlock<'a>> = Vec::new();
         let mut kept = None;
         for (position, part) in result.content.iter().enumerate() {
-            let path = format!("{path}.content[{position}]");
+            let path = path.inner(position);
             match part {
                 ContentPart::Text(part) if part.text.is_empty() => {}
                 ContentPart::Text(part) => content.push(WireBlock::text(part.text.as_str())),
@@ -66,13 +66,13 @@ impl<'a> Encoding<'a> {
                 },
                 ContentPart::Opaque(piece) => {
                     self.old_rules |= super::cites(&piece.replay.data);
-                    content.extend(self.own_piece(&path, piece));
+                    content.extend(self.own_piece(path, piece));
                 }
-                other => match self.media(&path, other)? {
+                other => match self.media(path, other)? {
                     Some(block) => content.push(block),
                     None => {
                         let message = format!("is of kind {}, which no tool result holds", other.kind());
-                        return Err(invalid(&path, &message));
+                        return Err(invalid(path, &message));
                     }
                 },
             }

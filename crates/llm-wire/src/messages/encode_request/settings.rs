@@ -83,7 +83,7 @@ impl<'a> Encoding<'a> {
         ];
         for (name, number) in numbers {
             if number.is_some_and(|number| !number.is_finite()) {
-                return Err(invalid(&format!("sampling.{name}"), "is not a finite number"));
+                return Err(invalid(format!("sampling.{name}"), "is not a finite number"));
             }
         }
         if let Some(temperature) = sampling.temperature
@@ -148,11 +148,11 @@ impl<'a> Encoding<'a> {
             return Ok(());
         }
         if let Some(index) = stop.iter().position(String::is_empty) {
-            return Err(invalid(&format!("stop[{index}]"), "is empty; leave it out"));
+            return Err(invalid(format!("stop[{index}]"), "is empty; leave it out"));
         }
         if let Some(index) = stop.iter().position(|sequence| sequence.trim().is_empty()) {
             let message = "is nothing but white space, which this format does not take";
-            return Err(unsupported(&format!("stop[{index}]"), message));
+            return Err(unsupported(format!("stop[{index}]"), message));
         }
         body.add("stop_sequences", stop);
         Ok(())

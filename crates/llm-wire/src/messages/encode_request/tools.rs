@@ -25,15 +25,12 @@ impl<'a> Encoding<'a> {
         for (index, tool) in self.request.tools.iter().enumerate() {
             let field = format!("tools[{index}]");
             if tool.name.is_empty() {
-                return Err(invalid(
-                    &format!("{field}.name"),
-                    "is empty; give the tool a name",
-                ));
+                return Err(invalid(format!("{field}.name"), "is empty; give the tool a name"));
             }
             let mut strict = tool.strict;
             if strict == Some(true) && !self.dialect.takes_schemas(self.model) {
                 self.warn(
-                    &format!("{field}.strict"),
+                    format!("{field}.strict"),
                     "is not sent: this host does not take it for this model",
                 );
                 strict = None;

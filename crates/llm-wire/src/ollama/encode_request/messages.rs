@@ -4,7 +4,7 @@
 
 use super::Encoding;
 use super::results::Turn;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::ollama::request_types::{WireArguments, WireCalled, WireMessage, WireToolCall};
 use llm_core::model::Knob;
 use llm_core::{
@@ -122,31 +122,31 @@ impl<'a> Encoding<'a> {
         let mut thinking = Said::default();
         let mut calls = Vec::new();
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::Text(part) => said.say(&part.text),
                 ContentPart::Refusal(part) => said.say(&part.text),
                 ContentPart::ToolCall(call) => {
-                    calls.push(self.call(&path, call)?);
+                    calls.push(self.call(path, call)?);
                     turn.add(&call.id, &call.name);
                 }
                 ContentPart::Reasoning(part) => {
-                    if let Some(text) = self.thought(&path, part) {
+                    if let Some(text) = self.thought(path, part) {
                         thinking.say(text);
                     }
                 }
-                ContentPart::CachePoint(_) => self.cache_point(&path),
-                ContentPart::Opaque(_) => self.not_carried(&path),
+                ContentPart::CachePoint(_) => self.cache_point(path),
+                ContentPart::Opaque(_) => self.not_carried(path),
                 ContentPart::ToolResult(_) => {
                     let message = "is a tool result in an assistant message; put it after it";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 other => {
                     let message = format!(
                         "is of kind {}, which assistant messages cannot hold here",
                         other.kind()
                     );
-                    return Err(unsupported(&path, &message));
+                    return Err(unsupported(path, &message));
                 }
             }
         }
@@ -156,7 +156,7 @@ impl<'a> Encoding<'a> {
         Ok(wire)
     }
 
-    fn call(&mut self, path: &str, call: &'a ToolCall) -> Result<WireToolCall<'a>> {
+    fn call(&mut self, path: PartPath, call: &'a ToolCall) -> Result<WireToolCall<'a>> {
         if call.id.is_empty() {
             return Err(invalid(path, "is a call without an id"));
         }
@@ -181,7 +181,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// Thoughts go back to the server that they came from; others are for people.
-    fn thought(&mut self, path: &str, part: &'a ReasoningPart) -> Option<&'a str> {
+    fn thought(&mut self, path: PartPath, part: &'a ReasoningPart) -> Option<&'a str> {
         let replay = part.replay.as_ref()?;
         if replay.origin.vendor != self.dialect.vendor {
             self.warn_history(path, "is reasoning of another vendor; it is not sent");
@@ -197,34 +197,34 @@ impl<'a> Encoding<'a> {
         let mut said = Said::default();
         let mut only_results = !message.content.is_empty();
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             if let ContentPart::ToolResult(_) = part {
                 if message.role == Role::System {
                     let message = "is a tool result in a system message; put it into a tool message";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 continue;
             }
             only_results = false;
             match part {
-                ContentPart::CachePoint(_) => self.cache_point(&path),
-                ContentPart::Opaque(_) => self.not_carried(&path),
+                ContentPart::CachePoint(_) => self.cache_point(path),
+                ContentPart::Opaque(_) => self.not_carried(path),
                 ContentPart::Text(part) if message.role != Role::Tool => said.say(&part.text),
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::User =>
                 {
-                    said.images.extend(self.media(&path, part)?);
+                    said.images.extend(self.media(path, part)?);
                 }
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::System =>
                 {
                     let message = "is no text, which system messages cannot hold here";
-                    return Err(unsupported(&path, message));
+                    return Err(unsupported(path, message));
                 }
                 other => {
                     let role = role_word(message.role);
                     let message = format!("is of kind {}, which no {role} message holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }
@@ -241,7 +241,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// The bytes of a picture or a sound; `None` for any other part.
-    pub(super) fn media(&mut self, path: &str, part: &'a ContentPart) -> Result<Option<&'a str>> {
+    pub(super) fn media(&mut self, path: PartPath, part: &'a ContentPart) -> Result<Option<&'a str>> {
         let source = match part {
             ContentPart::Image(image) => {
                 if image.detail.is_some() {
@@ -292,14 +292,14 @@ impl<'a> Encoding<'a> {
         }
     }
 
-    pub(super) fn cache_point(&mut self, path: &str) {
+    pub(super) fn cache_point(&mut self, path: PartPath) {
         self.warn(
             path,
             "is not sent: prefixes are kept by themselves while the model is loaded",
         );
     }
 
-    pub(super) fn not_carried(&mut self, path: &str) {
+    pub(super) fn not_carried(&mut self, path: PartPath) {
         let message = "is a vendor's own piece that this format cannot carry; left out";
         self.warn_history(path, message);
     }

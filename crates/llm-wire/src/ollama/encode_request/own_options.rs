@@ -21,7 +21,7 @@ impl<'a> OwnOptions<'a> {
             .is_some_and(|time| !time.is_string() && !time.is_number())
         {
             return Err(wrong_type(
-                &field("keep_alive"),
+                field("keep_alive"),
                 "a time as a string, or a number of seconds",
             ));
         }
@@ -29,7 +29,7 @@ impl<'a> OwnOptions<'a> {
             .value("think")
             .is_some_and(|think| !think.is_string() && !think.is_boolean())
         {
-            return Err(wrong_type(&field("think"), "true, false or a level"));
+            return Err(wrong_type(field("think"), "true, false or a level"));
         }
         Ok(OwnOptions { bag })
     }

@@ -2,7 +2,7 @@
 
 use super::Encoding;
 use super::messages::Said;
-use crate::fault::invalid;
+use crate::fault::{PartPath, invalid};
 use crate::ollama::request_types::WireMessage;
 use llm_core::{ContentPart, Message, Result, ToolResult};
 use std::borrow::Cow;
@@ -51,15 +51,15 @@ impl<'a> Encoding<'a> {
             let ContentPart::ToolResult(result) = part else {
                 continue;
             };
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             let open = turn.open.get_mut(result.call_id.as_str());
             let known = open.is_some();
             match open.and_then(VecDeque::pop_front) {
-                Some(place) => turn.calls[place].answer = Some(self.result(&path, result)?),
-                None if known => self.warn_history(&path, "is a second result of one call; left out"),
+                Some(place) => turn.calls[place].answer = Some(self.result(path, result)?),
+                None if known => self.warn_history(path, "is a second result of one call; left out"),
                 None => {
                     let message = "is the result of a call that the turn before it does not hold; left out";
-                    self.warn_history(&path, message);
+                    self.warn_history(path, message);
                 }
             }
         }
@@ -92,21 +92,21 @@ impl<'a> Encoding<'a> {
         out.append(&mut attached);
     }
 
-    fn result(&mut self, path: &str, result: &'a ToolResult) -> Result<Answer<'a>> {
+    fn result(&mut self, path: PartPath, result: &'a ToolResult) -> Result<Answer<'a>> {
         let mut said = Said::default();
         for (position, part) in result.content.iter().enumerate() {
-            let path = format!("{path}.content[{position}]");
-            if let Some(image) = self.media(&path, part)? {
+            let path = path.inner(position);
+            if let Some(image) = self.media(path, part)? {
                 said.images.push(image);
                 continue;
             }
             match part {
                 ContentPart::Text(part) => said.say(&part.text),
-                ContentPart::CachePoint(_) => self.cache_point(&path),
-                ContentPart::Opaque(_) => self.not_carried(&path),
+                ContentPart::CachePoint(_) => self.cache_point(path),
+                ContentPart::Opaque(_) => self.not_carried(path),
                 other => {
                     let message = format!("is of kind {}, which no tool result holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }

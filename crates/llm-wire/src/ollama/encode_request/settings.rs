@@ -67,7 +67,7 @@ impl<'a> Encoding<'a> {
         }
         let stop = self.request.stop.as_slice();
         if let Some(index) = stop.iter().position(String::is_empty) {
-            return Err(invalid(&format!("stop[{index}]"), "is empty; leave it out"));
+            return Err(invalid(format!("stop[{index}]"), "is empty; leave it out"));
         }
         if !stop.is_empty() {
             options.add("stop", stop);

@@ -31,7 +31,7 @@ impl<'a> Encoding<'a> {
     fn tool(&mut self, index: usize, tool: &'a ToolSpec) -> Result<WireTool<'a>> {
         if tool.name.is_empty() {
             return Err(invalid(
-                &format!("tools[{index}].name"),
+                format!("tools[{index}].name"),
                 "is empty; give the tool a name",
             ));
         }
@@ -44,7 +44,7 @@ impl<'a> Encoding<'a> {
         }
         let parameters = match &tool.parameters {
             Some(parameters) if parameters.is_object() => WireParameters::Given(parameters),
-            Some(_) => return Err(wrong_type(&format!("tools[{index}].parameters"), "a JSON schema")),
+            Some(_) => return Err(wrong_type(format!("tools[{index}].parameters"), "a JSON schema")),
             None => WireParameters::None {
                 kind: "object",
                 properties: NoProperties {},

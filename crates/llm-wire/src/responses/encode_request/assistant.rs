@@ -3,7 +3,7 @@
 use super::Encoding;
 use super::input::NOT_CARRIED;
 use super::results::{Results, fit_id};
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_text::is_object;
 use crate::responses::is_own_item;
 use crate::responses::request_types::{Item, WireContent, WirePart, WirePartBody};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// Reasoning that waits for what followed it, and where it stands: the vendor refuses it alone.
-pub(super) type Thoughts<'a> = Vec<(String, &'a Value)>;
+pub(super) type Thoughts<'a> = Vec<(PartPath, &'a Value)>;
 
 /// An assistant message that is being put together.
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl<'a> Encoding<'a> {
         let mut results = Results::default();
         let before = items.len();
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::Text(part) if part.text.is_empty() => {}
                 ContentPart::Refusal(part) if part.text.is_empty() => {}
@@ -75,36 +75,36 @@ impl<'a> Encoding<'a> {
                 ContentPart::ToolCall(call) => {
                     said.end(items);
                     think(thoughts, items);
-                    items.push(self.call(&path, call)?);
+                    items.push(self.call(path, call)?);
                     results.add(&call.id, "function_call_output");
                 }
                 ContentPart::Reasoning(reasoning) => {
                     said.end(items);
-                    if let Some(item) = self.thought(&path, part, reasoning) {
+                    if let Some(item) = self.thought(path, part, reasoning) {
                         thoughts.push((path, item));
                     }
                 }
                 ContentPart::Opaque(piece) => {
                     said.end(items);
-                    if let Some(item) = self.own_piece(&path, part, piece, &mut results) {
+                    if let Some(item) = self.own_piece(path, part, piece, &mut results) {
                         think(thoughts, items);
                         items.push(Item::Own(item));
                     }
                 }
                 ContentPart::CachePoint(_) => {
                     self.warn(
-                        &path,
+                        path,
                         "is not sent: what the assistant said takes no such mark here",
                     );
                 }
                 ContentPart::ToolResult(_) => {
                     let message = "is a tool result in an assistant message; put it after it";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 other => {
                     let what = other.kind();
                     let message = format!("is of kind {what}, which assistant messages cannot hold here");
-                    return Err(unsupported(&path, &message));
+                    return Err(unsupported(path, &message));
                 }
             }
         }
@@ -134,7 +134,7 @@ impl<'a> Encoding<'a> {
         said.parts.push(WirePart::from(body));
     }
 
-    fn call(&mut self, path: &str, call: &'a ToolCall) -> Result<Item<'a>> {
+    fn call(&mut self, path: PartPath, call: &'a ToolCall) -> Result<Item<'a>> {
         if call.id.is_empty() {
             return Err(invalid(path, "is a call without an id"));
         }
@@ -160,7 +160,12 @@ impl<'a> Encoding<'a> {
     }
 
     /// Reasoning goes back as the item that it was; shown thoughts are for people.
-    fn thought(&mut self, path: &str, part: &ContentPart, reasoning: &'a ReasoningPart) -> Option<&'a Value> {
+    fn thought(
+        &mut self,
+        path: PartPath,
+        part: &ContentPart,
+        reasoning: &'a ReasoningPart,
+    ) -> Option<&'a Value> {
         let replay = reasoning.replay.as_ref()?;
         let item = &replay.data;
         let filled = |name: &str| match item.get(name) {
@@ -185,14 +190,14 @@ impl<'a> Encoding<'a> {
     pub(super) fn drop_thoughts(&mut self, thoughts: &mut Thoughts<'a>) {
         for (path, _) in thoughts.drain(..) {
             let message = "is reasoning that nothing followed, which the vendor refuses; it is not sent";
-            self.warn_history(&path, message);
+            self.warn_history(path, message);
         }
     }
 
     /// A vendor's own piece: the call of a tool that runs at the vendor, a summary of older turns, and so on.
     fn own_piece(
         &mut self,
-        path: &str,
+        path: PartPath,
         part: &ContentPart,
         piece: &'a OpaquePart,
         results: &mut Results<'a>,

@@ -2,8 +2,9 @@
 //! with everything up to the next one.
 
 use super::Encoding;
+use super::assistant::Thoughts;
 use super::results::Results;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::responses::request_types::{Body, Item, WireContent, WirePart, WirePartBody};
 use llm_core::model::Knob;
 use llm_core::{CachePoint, CacheTtl, ContentPart, Message, Result, Role};
@@ -77,7 +78,7 @@ impl<'a> Encoding<'a> {
         &mut self,
         start: usize,
         end: usize,
-        thoughts: &mut Vec<(String, &'a serde_json::Value)>,
+        thoughts: &mut Thoughts<'a>,
         items: &mut Vec<Item<'a>>,
     ) -> Result<()> {
         let messages = &self.request.messages;
@@ -110,11 +111,11 @@ impl<'a> Encoding<'a> {
         let mut after_result = false;
         let mut only_results = !message.content.is_empty();
         for (position, part) in message.content.iter().enumerate() {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
                 ContentPart::ToolResult(_) if message.role == Role::System => {
                     let message = "is a tool result in a system message; put it into a tool message";
-                    return Err(invalid(&path, message));
+                    return Err(invalid(path, message));
                 }
                 ContentPart::ToolResult(_) => {
                     after_result = true;
@@ -126,24 +127,24 @@ impl<'a> Encoding<'a> {
             after_result = false;
             only_results = false;
             match part {
-                ContentPart::CachePoint(point) => self.cache_point(&path, *point, parts.last_mut()),
+                ContentPart::CachePoint(point) => self.cache_point(path, *point, parts.last_mut()),
                 ContentPart::Text(part) if message.role != Role::Tool => parts.extend(filled(&part.text)),
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::User =>
                 {
-                    parts.extend(self.media(&path, part)?);
+                    parts.extend(self.media(path, part)?);
                 }
                 ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::Document(_)
                     if message.role == Role::System =>
                 {
                     let message = "is no text, which system messages cannot hold here";
-                    return Err(unsupported(&path, message));
+                    return Err(unsupported(path, message));
                 }
-                ContentPart::Opaque(_) => self.warn_history(&path, NOT_CARRIED),
+                ContentPart::Opaque(_) => self.warn_history(path, NOT_CARRIED),
                 other => {
                     let role = role_word(message.role);
                     let message = format!("is of kind {}, which no {role} message holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }
@@ -173,7 +174,12 @@ impl<'a> Encoding<'a> {
 
     /// Marks the part before a cache point. Sources: wire notes, "Prompt caching" (gpt-5.6 and later; `30m` is
     /// the usual time, `12h` the long one), state of 2026-11-29.
-    pub(super) fn cache_point(&mut self, path: &str, point: CachePoint, before: Option<&mut WirePart<'a>>) {
+    pub(super) fn cache_point(
+        &mut self,
+        path: PartPath,
+        point: CachePoint,
+        before: Option<&mut WirePart<'a>>,
+    ) {
         if !self.rule.cache_breakpoints {
             let message = "is not sent: this model keeps prompt prefixes by itself, or not at all";
             self.warn(path, message);

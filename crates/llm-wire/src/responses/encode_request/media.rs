@@ -1,7 +1,7 @@
 //! Pictures, sound and files.
 
 use super::Encoding;
-use crate::fault::unsupported;
+use crate::fault::{PartPath, unsupported};
 use crate::responses::request_types::{WirePart, WirePartBody, WireUrl};
 use llm_core::chat::AudioPart;
 use llm_core::{ContentPart, DocumentPart, ImagePart, MediaSource, Result};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 impl<'a> Encoding<'a> {
     /// A picture, a sound or a file; `None` for any other part.
-    pub(super) fn media(&mut self, path: &str, part: &'a ContentPart) -> Result<Option<WirePart<'a>>> {
+    pub(super) fn media(&mut self, path: PartPath, part: &'a ContentPart) -> Result<Option<WirePart<'a>>> {
         let body = match part {
             ContentPart::Image(image) => self.image(path, image)?,
             ContentPart::Audio(audio) => self.audio(path, audio)?,
@@ -19,7 +19,7 @@ impl<'a> Encoding<'a> {
         Ok(Some(WirePart::from(body)))
     }
 
-    fn source(&self, path: &str, source: &'a MediaSource) -> Result<WireUrl<'a>> {
+    fn source(&self, path: PartPath, source: &'a MediaSource) -> Result<WireUrl<'a>> {
         match source {
             MediaSource::Url { url } => Ok(WireUrl::Url(url)),
             MediaSource::Base64 { media_type, data } => Ok(WireUrl::Data {
@@ -35,14 +35,14 @@ impl<'a> Encoding<'a> {
         }
     }
 
-    fn image(&self, path: &str, image: &'a ImagePart) -> Result<WirePartBody<'a>> {
+    fn image(&self, path: PartPath, image: &'a ImagePart) -> Result<WirePartBody<'a>> {
         Ok(WirePartBody::Image {
             source: self.source(path, &image.source)?,
             detail: image.detail,
         })
     }
 
-    fn audio(&self, path: &str, audio: &'a AudioPart) -> Result<WirePartBody<'a>> {
+    fn audio(&self, path: PartPath, audio: &'a AudioPart) -> Result<WirePartBody<'a>> {
         let MediaSource::Base64 { media_type, data } = &audio.source else {
             return Err(unsupported(
                 path,
@@ -63,7 +63,7 @@ impl<'a> Encoding<'a> {
         Ok(WirePartBody::Audio { data, format })
     }
 
-    fn document(&mut self, path: &str, document: &'a DocumentPart) -> Result<WirePartBody<'a>> {
+    fn document(&mut self, path: PartPath, document: &'a DocumentPart) -> Result<WirePartBody<'a>> {
         let source = self.source(path, &document.source)?;
         let name = match (&document.source, &document.name) {
             (MediaSource::Base64 { .. }, Some(name)) => Some(Cow::Borrowed(name.as_str())),

@@ -3,7 +3,7 @@
 use super::Encoding;
 use super::input::{NOT_CARRIED, filled};
 use crate::call_ids::hash;
-use crate::fault::{invalid, unsupported};
+use crate::fault::{PartPath, invalid, unsupported};
 use crate::responses::request_types::{Item, WireContent, WirePart, WirePartBody};
 use llm_core::{ContentPart, Message, Result, Role, ToolResult};
 use std::borrow::Cow;
@@ -89,13 +89,13 @@ impl<'a> Encoding<'a> {
         // what stands in a system message is judged with the rest of it
         let parts = message.content.iter().enumerate();
         for (position, part) in parts.filter(|_| message.role != Role::System) {
-            let path = format!("messages[{index}].content[{position}]");
+            let path = PartPath::of(index, position);
             match part {
-                ContentPart::ToolResult(result) => after_result = self.result(&path, result, results)?,
+                ContentPart::ToolResult(result) => after_result = self.result(path, result, results)?,
                 ContentPart::CachePoint(point) if after_result => {
                     let last = results.outputs.last_mut();
                     let last = last.and_then(|output| output.parts.last_mut());
-                    self.cache_point(&path, *point, last);
+                    self.cache_point(path, *point, last);
                 }
                 _ => after_result = false,
             }
@@ -104,7 +104,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// Takes one result. True: it answers a call.
-    fn result(&mut self, path: &str, result: &'a ToolResult, results: &mut Results<'a>) -> Result<bool> {
+    fn result(&mut self, path: PartPath, result: &'a ToolResult, results: &mut Results<'a>) -> Result<bool> {
         let kind = match results.waiting.get_mut(result.call_id.as_str()) {
             Some(Waiting { calls: 0, .. }) => {
                 self.warn_history(path, "is a second result of one call; left out");
@@ -124,18 +124,18 @@ impl<'a> Encoding<'a> {
         };
         let mut parts: Vec<WirePart<'a>> = Vec::new();
         for (position, part) in result.content.iter().enumerate() {
-            let path = format!("{path}.content[{position}]");
+            let path = path.inner(position);
             match part {
                 ContentPart::Text(part) => parts.extend(filled(&part.text)),
-                ContentPart::Image(_) | ContentPart::Document(_) => parts.extend(self.media(&path, part)?),
+                ContentPart::Image(_) | ContentPart::Document(_) => parts.extend(self.media(path, part)?),
                 ContentPart::Audio(_) => {
-                    return Err(unsupported(&path, "is sound, which no tool result holds here"));
+                    return Err(unsupported(path, "is sound, which no tool result holds here"));
                 }
-                ContentPart::CachePoint(point) => self.cache_point(&path, *point, parts.last_mut()),
-                ContentPart::Opaque(_) => self.warn_history(&path, NOT_CARRIED),
+                ContentPart::CachePoint(point) => self.cache_point(path, *point, parts.last_mut()),
+                ContentPart::Opaque(_) => self.warn_history(path, NOT_CARRIED),
                 other => {
                     let message = format!("is of kind {}, which no tool result holds", other.kind());
-                    return Err(invalid(&path, &message));
+                    return Err(invalid(path, &message));
                 }
             }
         }

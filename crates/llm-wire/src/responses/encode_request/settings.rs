@@ -36,7 +36,7 @@ impl<'a> Encoding<'a> {
         ];
         for (name, number) in numbers {
             if number.is_some_and(|number| !number.is_finite()) {
-                return Err(invalid(&format!("sampling.{name}"), "is not a finite number"));
+                return Err(invalid(format!("sampling.{name}"), "is not a finite number"));
             }
         }
         for (name, number) in &numbers[..2] {
