@@ -83,11 +83,16 @@ impl TokenDemand {
             match part {
                 ContentPart::Text(part) => self.add_text(&part.text),
                 ContentPart::Refusal(part) => self.add_text(&part.text),
-                ContentPart::Reasoning(part) if part.text.is_empty() => {
-                    // Hidden thought comes back as an opaque text that is about as long as itself.
-                    part.replay.iter().for_each(|replay| self.add_json(&replay.data));
+                ContentPart::Reasoning(part) => {
+                    // What is shown may be a summary; hidden thought comes back as an opaque text that is about as long
+                    // as itself. One of the two is what is counted.
+                    let hidden = part
+                        .replay
+                        .iter()
+                        .map(|replay| quarters_of_json(&replay.data))
+                        .sum();
+                    self.quarters = self.quarters.saturating_add(quarters(&part.text).max(hidden));
                 }
-                ContentPart::Reasoning(part) => self.add_text(&part.text),
                 ContentPart::Opaque(part) => self.add_json(&part.replay.data),
                 ContentPart::ToolCall(call) => {
                     self.add_text(&call.name);
@@ -110,11 +115,15 @@ impl TokenDemand {
     }
 
     fn add_json(&mut self, value: &Value) {
-        let mut length = Length(0);
-        // Counting cannot fail.
-        let _ = value.serialize(&mut serde_json::Serializer::new(&mut length));
-        self.quarters = self.quarters.saturating_add(length.0);
+        self.quarters = self.quarters.saturating_add(quarters_of_json(value));
     }
+}
+
+fn quarters_of_json(value: &Value) -> u64 {
+    let mut length = Length(0);
+    // Counting cannot fail.
+    let _ = value.serialize(&mut serde_json::Serializer::new(&mut length));
+    length.0
 }
 
 /// About four letters of Latin script are a token, two of most other alphabets, and one sign of Chinese, Japanese

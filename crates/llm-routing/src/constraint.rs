@@ -48,6 +48,13 @@ pub trait Constraint: Debug + Send + Sync + 'static {
 
     /// Judges one pairing. It reads only memory.
     fn check(&self, pairing: &Pairing<'_>, findings: &mut Findings<'_>);
+
+    /// How many tokens of input the candidate takes, where this constraint goes by another figure than the model's own. The
+    /// executor goes by it too, when an input was too long for somebody. Nothing by default.
+    fn input_limit(&self, pairing: &Pairing<'_>) -> Option<u64> {
+        let _ = pairing;
+        None
+    }
 }
 
 impl<C: Constraint + ?Sized> Constraint for Arc<C> {
@@ -56,6 +63,9 @@ impl<C: Constraint + ?Sized> Constraint for Arc<C> {
     }
     fn check(&self, pairing: &Pairing<'_>, findings: &mut Findings<'_>) {
         (**self).check(pairing, findings);
+    }
+    fn input_limit(&self, pairing: &Pairing<'_>) -> Option<u64> {
+        (**self).input_limit(pairing)
     }
 }
 

@@ -98,6 +98,8 @@ pub struct PlannedCandidate {
     candidate: Candidate,
     asked: Option<ModelId>,
     resolved: Option<Arc<ResolvedModel>>,
+    /// What a constraint goes by in place of the model's own limits.
+    input_limit: Option<u64>,
 }
 
 impl PlannedCandidate {
@@ -105,11 +107,13 @@ impl PlannedCandidate {
         candidate: Candidate,
         asked: Option<ModelId>,
         resolved: Option<Arc<ResolvedModel>>,
+        input_limit: Option<u64>,
     ) -> Self {
         PlannedCandidate {
             candidate,
             asked,
             resolved,
+            input_limit,
         }
     }
 
@@ -143,19 +147,28 @@ impl PlannedCandidate {
         self.resolved()?.limits.context_window
     }
 
+    /// How much input it takes at most, in tokens: what a [constraint](crate::Constraint::input_limit) says, else the smaller
+    /// of the model's window and its own cap on input; absent: unknown.
+    pub fn input_limit(&self) -> Option<u64> {
+        let stated = || {
+            let limits = &self.resolved()?.limits;
+            limits.context_window.into_iter().chain(limits.max_input).min()
+        };
+        self.input_limit.or_else(stated)
+    }
+
     /// May it be called now? Reads only memory.
     pub fn availability(&self) -> Availability {
         self.candidate.availability(self.model(), self.resolved())
     }
 
-    /// The request as this candidate gets it: with its own model, or untouched if it has none. Copied only
-    /// when the model differs.
+    /// The request as this candidate gets it: with the [model](Self::model) that was decided on. Copied only when that
+    /// differs.
     pub fn request<'r>(&self, request: &'r ChatRequest) -> Cow<'r, ChatRequest> {
-        match self.candidate.model() {
-            Some(own) if request.model.as_ref() != Some(own) => {
-                Cow::Owned(request.clone().with_model(own.clone()))
-            }
-            _ => Cow::Borrowed(request),
+        if request.model == self.asked {
+            Cow::Borrowed(request)
+        } else {
+            Cow::Owned(request.clone().with_model(self.asked.clone()))
         }
     }
 

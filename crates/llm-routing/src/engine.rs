@@ -90,7 +90,8 @@ impl RoutingEngine {
     ///
     /// Each candidate is considered with the model it would be asked for: its own, else the one the request
     /// names, else its stack's default. A candidate that is not available now stays where its score puts it:
-    /// it is asked again at its turn, and skipped then if it must be. (Selectors that take turns or draw give it none.)
+    /// it is asked again at its turn, and skipped then if it must be. ([`RoundRobin`](crate::RoundRobin) and
+    /// [`PowerOfTwo`](crate::PowerOfTwo) put it behind the others, so that it takes nobody's turn.)
     ///
     /// # Errors
     /// `Config`, when there are no candidates or their ids are not unique; `NoEligibleCandidate`, when all
@@ -155,6 +156,7 @@ impl RoutingEngine {
         let order = self.select(&mut judgements, &scores, asked, figures)?;
         Ok(Grounds {
             policy: self.policy.shared_name().clone(),
+            wall: asked.wall,
             seed: asked.seed,
             named: asked.request.model.clone(),
             judgements,
@@ -170,8 +172,9 @@ impl RoutingEngine {
         for rule in self.policy.constraints() {
             let name = rule.constraint.name();
             let mut findings = Findings::new(name);
-            rule.constraint
-                .check(&asked.pairing(&judgement, metrics), &mut findings);
+            let pairing = asked.pairing(&judgement, metrics);
+            rule.constraint.check(&pairing, &mut findings);
+            judgement.input_limit = rule.constraint.input_limit(&pairing).or(judgement.input_limit);
             if findings.is_empty() {
                 continue;
             }
@@ -294,6 +297,7 @@ impl Asked<'_> {
             availability,
             rejections: Vec::new(),
             notes: Vec::new(),
+            input_limit: None,
             penalties: Vec::new(),
             row: None,
         }

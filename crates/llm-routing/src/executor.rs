@@ -10,14 +10,16 @@ mod verdict;
 use crate::clock;
 use crate::decision::{PlannedCandidate, RoutingDecision};
 use crate::metrics::{CallInFlight, Metrics};
-use crate::observer::{Observers, PlanObserver};
+use crate::observer::{Observers, PlanObserver, guarded};
 use commit::{Committed, Opened, open};
+use llm_core::estimate::TokenDemand;
 use llm_core::{
     Attempt, Availability, CallContext, ChatRequest, ChatResponse, ChatStream, Error, Phase,
     RateLimitSnapshot, Result, Skip, Usage,
 };
 use log::AttemptLog;
-use response::Doubt;
+use response::{Doubt, Doubted};
+use share::Share;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,14 +56,14 @@ pub use response::ResponseCheck;
 /// left until its commit point: as much as each of those who remain, and at least five seconds. One that has shown no
 /// content by then has failed with a `Timeout` of scope `Vendor`, and the next is asked. The last one may queue for as long
 /// as the caller's context says, and gets all the time there is; so does any, where those five seconds are more than
-/// what is left. When the deadline itself passes, the call has ended with a `Timeout` of scope `Request`, which counts
-/// against nobody.
+/// what is left. When the deadline itself passes before the commit point, the call has ended with a `Timeout` of scope
+/// `Request`, which counts against nobody. Below another router, what is left ends with the
+/// [limit](CallContext::attempt_limit) that this set.
 ///
 /// It feeds the [`Metrics`] that it was [given](Self::with_metrics): how long each call took, how it ended, what it used,
 /// what the vendor's headers said. A call that the caller gives up says nothing about its candidate.
 ///
-/// # Panics
-/// Where a call has a deadline and is made outside of a tokio runtime with its timer.
+/// A call with a deadline needs a tokio runtime with its timer; without a runtime it fails with `Config`.
 #[derive(Clone, Default)]
 pub struct PlanExecutor {
     one_only: bool,
@@ -155,8 +157,9 @@ impl PlanExecutor {
             let (stack, request) = (planned.stack().clone(), planned.request(request));
             async move { stack.chat(&cx, &request).await }
         };
-        let doubt = |response: &ChatResponse| self.check.as_ref()?.doubt(request, response);
-        let mut served = self.walk(cx, plan, ask, doubt).await?;
+        let doubt = |response: &ChatResponse| self.check.as_ref()?.doubt(cx, request, response);
+        let demand = Some(plan.needs().demand());
+        let mut served = self.walk(cx, plan, demand, ask, doubt).await?;
         let inner_log = std::mem::take(&mut served.value.attempts);
         let limits = served.value.meta.rate_limits.clone();
         served.settle(&served.value.usage.clone(), limits.as_deref());
@@ -188,8 +191,9 @@ impl PlanExecutor {
             let (stack, request) = (planned.stack().clone(), planned.request(request));
             async move { open(&*stack, &cx, &request).await }
         };
-        let doubt = |opened: &Opened| self.check.as_ref()?.doubt_opened(opened.is_empty());
-        let served = self.walk(cx, plan, ask, doubt).await?;
+        let doubt = |opened: &Opened| opened.doubt(self.check.as_ref()?);
+        let demand = Some(plan.needs().demand());
+        let served = self.walk(cx, plan, demand, ask, doubt).await?;
         Ok(Committed::stream(served, self.observers.clone(), cx.clone()))
     }
 
@@ -216,19 +220,22 @@ impl PlanExecutor {
         F: FnMut(CallContext, &'p PlannedCandidate) -> Fut + Send,
         Fut: Future<Output = Result<T>> + Send,
     {
-        let mut served = self.walk(cx, plan, attempt, |_: &T| None).await?;
+        // What other kinds of attempts use says nothing of how a vendor counts the words of a chat.
+        let mut served = self.walk(cx, plan, None, attempt, |_: &T| None).await?;
         let (usage, limits) = used(&served.value);
         served.settle(&usage, limits.as_ref());
         Ok(served.report(self, cx, Vec::new()))
     }
 
-    /// The rules of the type, in order. `doubt` says why an answer is none, where it is none.
+    /// The rules of the type, in order. `demand`: what the input tokens were estimated from; `doubt` says why an answer is
+    /// none, where it is none.
     async fn walk<'p, T, F, Fut>(
         &self,
         cx: &CallContext,
         plan: &'p RoutingDecision,
+        demand: Option<&TokenDemand>,
         mut attempt: F,
-        doubt: impl Fn(&T) -> Option<Doubt> + Send,
+        doubt: impl Fn(&T) -> Option<Doubted> + Send,
     ) -> Result<Served<'p, T>>
     where
         T: Send,
@@ -236,6 +243,9 @@ impl PlanExecutor {
         Fut: Future<Output = Result<T>> + Send,
     {
         let clock = cx.clock();
+        if cx.deadline().is_some() || cx.attempt_limit().is_some() {
+            crate::clock::require_runtime()?;
+        }
         let mut log = AttemptLog::default();
         let mut bar = WindowBar::default();
         let mut rest = plan.plan();
@@ -266,43 +276,56 @@ impl PlanExecutor {
                 .filter(|other| bar.admits(other) && other.availability().is_available());
             let others = if self.one_only { 0 } else { others.count() };
             let attempt_cx = attempt_context(cx, log.attempts().len(), others > 0);
-            let share = share::of(cx.remaining(), others);
+            let share = Share::of(cx, others);
             self.observers.tell(|observer| observer.on_asked(cx, planned));
             let start = clock.now();
-            let call = self
-                .metrics
-                .begin(planned.id(), start)
-                .with_demand(plan.needs().demand());
+            let mut call = self.metrics.begin(planned.id(), start);
+            if let Some(demand) = demand {
+                call = call.with_demand(demand);
+            }
             // A drop at that moment is this candidate's failure, for its own layers too.
-            let limit = share.and_then(|share| start.checked_add(share));
-            let attempt_cx = match limit {
-                Some(limit) => attempt_cx.with_attempt_limit(limit),
+            let attempt_cx = match share.limit {
+                Some(limit) => {
+                    call = call.with_limit(clock.clone(), limit);
+                    attempt_cx.with_attempt_limit(limit)
+                }
                 None => attempt_cx,
             };
-            let outcome = clock::within(share, attempt(attempt_cx, planned)).await;
+            let outcome = clock::within(share.time, attempt(attempt_cx, planned)).await;
             let end = clock.now();
             let elapsed = end.saturating_duration_since(start);
             let error = match outcome {
                 Some(Ok(value)) => {
-                    let doubt = doubt(&value);
-                    let served = Served::new(value, planned, start, elapsed, call, log.attempts().to_vec());
-                    let Some(doubt) = doubt else {
+                    call.committed();
+                    let doubted = doubt(&value);
+                    let mut served =
+                        Served::new(value, planned, start, elapsed, call, log.attempts().to_vec());
+                    let Some(Doubted {
+                        doubt,
+                        usage,
+                        limits,
+                        attempts,
+                    }) = doubted
+                    else {
                         return Ok(served);
                     };
                     let error = doubt.error();
-                    let may = self.may_fail_over.as_ref().is_none_or(|may| may(&error, planned));
-                    if others == 0 || !may {
-                        return Ok(served.doubted(doubt));
+                    served.doubt = Some(doubt);
+                    if others == 0 || !self.may_move_on(&error, planned) {
+                        return Ok(served);
                     }
-                    log.fail(planned, &error, elapsed);
+                    // It has ended and was paid for, whoever is asked now.
+                    served.settle(&usage, limits.as_deref());
+                    log.doubt(planned, &error, elapsed, attempts);
+                    served.logged = log.attempts().len();
                     log::trace_failure(planned, &error, elapsed);
                     self.observers
                         .tell(|observer| observer.on_failed(cx, planned, &error, elapsed));
-                    doubtful = Some(served.doubted(doubt));
+                    doubtful = Some(served);
                     continue;
                 }
                 Some(Err(error)) => before_commit(error),
-                None => share::used_up(share, planned),
+                None => share.over(planned),
             };
             call.failed(&error, end);
             let next = self.next(&error, planned);
@@ -330,9 +353,15 @@ impl PlanExecutor {
         let next = verdict::next(error, planned, self.content_filter_failover);
         match &self.may_fail_over {
             _ if self.one_only => Next::Stop,
-            Some(may) if next != Next::Stop && !may(error, planned) => Next::Stop,
+            Some(_) if next != Next::Stop && !self.may_move_on(error, planned) => Next::Stop,
             _ => next,
         }
+    }
+
+    /// What the caller's predicate says; one that panics says nothing.
+    fn may_move_on(&self, error: &Error, planned: &PlannedCandidate) -> bool {
+        let may = self.may_fail_over.as_ref();
+        may.is_none_or(|may| guarded("the fail-over predicate", || may(error, planned)).unwrap_or(true))
     }
 }
 
@@ -390,6 +419,8 @@ pub struct Served<'p, T> {
     doubt: Option<Doubt>,
     /// What was tried after it, in vain.
     later: Vec<Attempt>,
+    /// How long the log was when its own attempt stood in it, as a failure.
+    logged: usize,
 }
 
 impl<'p, T> Served<'p, T> {
@@ -411,23 +442,13 @@ impl<'p, T> Served<'p, T> {
             call: Some(call),
             doubt: None,
             later: Vec::new(),
+            logged: 0,
         }
-    }
-
-    fn doubted(mut self, doubt: Doubt) -> Self {
-        self.doubt = Some(doubt);
-        self
     }
 
     /// Others were asked after it, and had nothing better.
     fn after(mut self, log: &AttemptLog<'_>) -> Self {
-        // there its own attempt stands as a failure
-        self.later = log
-            .attempts()
-            .iter()
-            .skip(self.attempts.len() + 1)
-            .cloned()
-            .collect();
+        self.later = log.attempts().iter().skip(self.logged).cloned().collect();
         self
     }
 
@@ -435,7 +456,7 @@ impl<'p, T> Served<'p, T> {
     fn settle(&mut self, usage: &Usage, limits: Option<&RateLimitSnapshot>) {
         if let Some(call) = self.call.take() {
             let ended = self.started + self.elapsed;
-            call.succeeded(ended, ended, usage, limits);
+            call.succeeded(None, ended, usage, limits);
         }
     }
 

@@ -7,7 +7,7 @@ mod window;
 use candidate::Measured;
 use foldhash::HashMap;
 use llm_core::estimate::TokenDemand;
-use llm_core::{Error, RateLimitSnapshot, Usage};
+use llm_core::{Clock, Error, ErrorKind, Phase, RateLimitSnapshot, Usage};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -68,12 +68,12 @@ impl Cell {
 #[serde(default)]
 #[non_exhaustive]
 pub struct CandidateMetrics {
-    /// Time to the commit point in milliseconds: an average in which each new call weighs a fifth.
+    /// Time to the commit point of streams in milliseconds: an average in which each new call weighs a fifth.
     pub commit_ms: Option<f64>,
     /// Time to the end of the answer in milliseconds, averaged alike.
     pub total_ms: Option<f64>,
-    /// Time to the commit point in milliseconds, as the slowest recent call has it: it rises at once and falls
-    /// slowly. For choices between two candidates of which one may just have become slow.
+    /// Time to the commit point in milliseconds (of a plain call: to its answer), as the slowest recent call has it: it
+    /// rises at once and falls slowly. For choices between two candidates of which one may just have become slow.
     pub peak_ms: Option<f64>,
     /// Calls that ended well, of those in the window.
     pub successes: u64,
@@ -153,6 +153,7 @@ impl Metrics {
             cell,
             started: now,
             demand: None,
+            limit: None,
         }
     }
 
@@ -178,13 +179,15 @@ impl Metrics {
     }
 }
 
-/// A call that is under way. Dropped without an end it was given up: nothing is known of how it would have ended.
+/// A call that is under way. Dropped without an end it was given up: nothing is known of how it would have ended, unless
+/// it had a [limit](Self::with_limit).
 #[derive(Debug)]
 #[must_use = "dropping it says that the call was given up"]
 pub struct CallInFlight {
     cell: Arc<Cell>,
     started: Instant,
     demand: Option<TokenDemand>,
+    limit: Option<(Arc<dyn Clock>, Instant)>,
 }
 
 impl CallInFlight {
@@ -194,32 +197,55 @@ impl CallInFlight {
         self
     }
 
-    /// It ended well. `committed`: when its first content was there (for a whole answer, the answer).
+    /// Until when it must have shown content, as in [`CallContext::attempt_limit`](llm_core::CallContext::attempt_limit):
+    /// dropped at that moment or later it was too slow, and has failed.
+    pub fn with_limit(mut self, clock: Arc<dyn Clock>, limit: Instant) -> Self {
+        self.limit = Some((clock, limit));
+        self
+    }
+
+    /// Its first content is there: it has no limit any more.
+    pub fn committed(&mut self) {
+        self.limit = None;
+    }
+
+    /// What it used, and what its headers said of limits, where it does not end well.
+    pub fn used(&self, usage: &Usage, limits: Option<&RateLimitSnapshot>, now: Instant) {
+        let mut measured = self.cell.measured();
+        measured.used(usage, now);
+        if let Some(limits) = limits {
+            measured.limited(limits, now);
+        }
+    }
+
+    /// It ended well. `committed`: when the first content of a stream was there; `None` for a whole answer.
     pub fn succeeded(
-        self,
-        committed: Instant,
+        mut self,
+        committed: impl Into<Option<Instant>>,
         ended: Instant,
         usage: &Usage,
         limits: Option<&RateLimitSnapshot>,
     ) {
+        self.limit = None;
+        self.used(usage, limits, ended);
         let mut measured = self.cell.measured();
-        measured.took(self.started, committed, ended);
+        measured.took(self.started, committed.into(), ended);
         measured.ended(true, ended);
-        measured.used(usage, ended);
         if let Some(demand) = &self.demand {
             measured.learn(demand, usage);
-        }
-        if let Some(limits) = limits {
-            measured.limited(limits, ended);
         }
     }
 
     /// It failed. Only what counts against health ([`Verdict::counts`](llm_core::Verdict)) says something about the
-    /// candidate; a hint to wait says that its limits are used up.
-    pub fn failed(self, error: &Error, ended: Instant) {
+    /// candidate, and where its time was up, how slow it is at least; a hint to wait says that its limits are used up.
+    pub fn failed(mut self, error: &Error, ended: Instant) {
+        self.limit = None;
         let mut measured = self.cell.measured();
         if error.verdict().counts {
             measured.ended(false, ended);
+            if error.kind() == ErrorKind::Timeout && error.phase() != Phase::Streaming {
+                measured.took(self.started, Some(ended), ended);
+            }
         }
         measured.refused(error, ended);
     }
@@ -228,6 +254,14 @@ impl CallInFlight {
 impl Drop for CallInFlight {
     fn drop(&mut self) {
         self.cell.in_flight.fetch_sub(1, Ordering::Relaxed);
+        if let Some((clock, limit)) = self.limit.take() {
+            let now = clock.now();
+            if now >= limit {
+                let mut measured = self.cell.measured();
+                measured.ended(false, now);
+                measured.took(self.started, Some(now), now);
+            }
+        }
     }
 }
 

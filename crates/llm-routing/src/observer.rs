@@ -10,12 +10,18 @@ use std::time::Duration;
 /// Is told what a router decided and how its plan went: for logs, metrics and demos.
 ///
 /// Observers stand outside the decision path: they return nothing, and one that panics is reported
-/// (`llm.routing.observer_panicked`) and changes nothing. They are called in line, so they must not block.
+/// (`llm.routing.panicked`) and changes nothing. They are called in line, so they must not block.
 /// Which call it was is in the context ([`CallContext::request_id`]).
 pub trait PlanObserver: Debug + Send + Sync + 'static {
     /// A router has decided.
     fn on_decision(&self, cx: &CallContext, decision: &RoutingDecision) {
         let _ = (cx, decision);
+    }
+
+    /// A router has found nobody who can serve; the error carries every evaluation
+    /// ([`Evaluations::of`](crate::Evaluations::of)).
+    fn on_no_candidate(&self, cx: &CallContext, error: &Error) {
+        let _ = (cx, error);
     }
 
     /// A candidate was not available at its turn.
@@ -58,15 +64,19 @@ impl Observers {
 
     pub(crate) fn tell(&self, tell: impl Fn(&dyn PlanObserver)) {
         for observer in &self.0 {
-            // nothing of ours is touched inside, so nothing can be left half done
-            if catch_unwind(AssertUnwindSafe(|| tell(&**observer))).is_err() {
-                tracing::error!(
-                    name: "llm.routing.observer_panicked",
-                    "an observer panicked; the call goes on"
-                );
-            }
+            guarded("an observer", || tell(&**observer));
         }
     }
+}
+
+/// What the code of somebody else says; `None`, and a line in the log, where it panics.
+pub(crate) fn guarded<T>(what: &str, call: impl FnOnce() -> T) -> Option<T> {
+    // nothing of ours is touched inside, so nothing can be left half done
+    let said = catch_unwind(AssertUnwindSafe(call)).ok();
+    if said.is_none() {
+        tracing::error!(name: "llm.routing.panicked", what, "it panicked; the call goes on");
+    }
+    said
 }
 
 #[cfg(test)]

@@ -126,7 +126,8 @@ impl Router {
     }
 
     /// What it would decide for this request now. Calls nobody; run the decision with
-    /// [`executor`](Self::executor), or throw it away.
+    /// [`executor`](Self::executor), or throw it away. It is a decision like any other: chance is drawn anew for the
+    /// next one, and a [`RoundRobin`](crate::RoundRobin) has taken its turn.
     ///
     /// # Errors
     /// As [`RoutingEngine::decide`].
@@ -137,7 +138,13 @@ impl Router {
 
     /// Decides for a call that follows.
     fn plan(&self, cx: &CallContext, request: &ChatRequest, mode: CallMode) -> Result<RoutingDecision> {
-        let decision = self.engine.decide(cx, request, &self.candidates, mode)?;
+        let observers = self.executor.observers();
+        let decided = self.engine.decide(cx, request, &self.candidates, mode);
+        let decision = decided.inspect_err(|error| {
+            if error.kind() == ErrorKind::NoEligibleCandidate {
+                observers.tell(|observer| observer.on_no_candidate(cx, error));
+            }
+        })?;
         tracing::debug!(
             name: "llm.routing.decided",
             router = self.info.id.as_str(),
@@ -146,9 +153,7 @@ impl Router {
             fallbacks = decision.fallbacks().len(),
             "a router has decided"
         );
-        self.executor
-            .observers()
-            .tell(|observer| observer.on_decision(cx, &decision));
+        observers.tell(|observer| observer.on_decision(cx, &decision));
         Ok(decision)
     }
 

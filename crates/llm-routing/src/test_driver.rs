@@ -240,7 +240,11 @@ impl ChatDriver for TestDriver {
 
     async fn chat(&self, cx: &CallContext, request: &ChatRequest) -> Result<ChatResponse> {
         match self.next_outcome(cx, request, false) {
-            Outcome::Text(text) => Ok(self.response(request, text)),
+            Outcome::Text(text) => {
+                let mut response = self.response(request, text);
+                response.raw = cx.raw().map(|raw| raw.body.clone());
+                Ok(response)
+            }
             Outcome::Fails(error) => Err(error),
             Outcome::Stream(items) | Outcome::LoggedStream(_, items) => {
                 match items.into_iter().find_map(Result::err) {

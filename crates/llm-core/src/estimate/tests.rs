@@ -36,6 +36,10 @@ fn everything_that_is_sent_counts() {
     about_a_thousand(part(ContentPart::Reasoning(
         ReasoningPart::new("").with_replay(replay()),
     )));
+    // a summary beside it does not make it shorter
+    about_a_thousand(part(ContentPart::Reasoning(
+        ReasoningPart::new("ok").with_replay(replay()),
+    )));
     about_a_thousand(part(ContentPart::Opaque(OpaquePart::new("thought", replay()))));
 
     let request = ChatRequest::user("hi");

@@ -87,7 +87,10 @@ impl Constraint for ContextWindowConstraint {
             return;
         }
         let limits = self.limits(pairing);
-        let (input, output) = (pairing.input_tokens(), pairing.needs.output_tokens().unwrap_or(0));
+        let input = pairing.input_tokens();
+        let output = pairing.needs.output_tokens().unwrap_or(0);
+        // More than the model gives is cut to that before it is sent.
+        let output = limits.max_output.map_or(output, |most| output.min(most));
         let room = limits.context_window.map(|window| window.saturating_sub(output));
         let Some(room) = room.into_iter().chain(limits.max_input).min() else {
             if input.saturating_add(output) <= FITS_ANYWHERE {
@@ -109,6 +112,14 @@ impl Constraint for ContextWindowConstraint {
                 format!("about {input} tokens go in and {output} may come out, it takes {room} of input");
             findings.reject("insufficient_context_window", description, facts);
         }
+    }
+
+    fn input_limit(&self, pairing: &Pairing<'_>) -> Option<u64> {
+        if self.windows.is_empty() && self.most.is_none() {
+            return None;
+        }
+        let limits = self.limits(pairing);
+        limits.context_window.into_iter().chain(limits.max_input).min()
     }
 }
 
@@ -163,6 +174,23 @@ mod tests {
         assert_eq!(codes(&plain, Some(10), None, Some(u32::MAX)), small);
         assert!(codes(&plain, None, None, None).is_empty());
         assert_eq!(codes(&plain, None, None, Some(4_096)), ["unknown_context_window"]);
+    }
+
+    #[test]
+    fn no_more_comes_out_than_the_model_gives() {
+        let request = ChatRequest::user("four".repeat(1_000)).with_max_output_tokens(100_000);
+        let needs = Needs::of(&request, CallMode::Plain);
+        let limits = ModelLimits::new(Some(10_000), None, Some(4_096));
+        let model = ResolvedModel::unknown(crate::test_driver::model("m")).with_limits(limits);
+        let candidate = Candidate::new("a", TestDriver::new("test").serving_model(model).shared());
+        let resolved = candidate.resolve(None);
+        let mut findings = Findings::new("context_window");
+        let pairing = Pairing::new(&request, &needs, &candidate, resolved.as_deref());
+        ContextWindowConstraint::new().check(&pairing, &mut findings);
+        assert!(findings.rejections().is_empty(), "{findings:?}");
+        assert_eq!(ContextWindowConstraint::new().input_limit(&pairing), None);
+        let set = ContextWindowConstraint::new().with_windows([("a", 7)]).unwrap();
+        assert_eq!(set.input_limit(&pairing), Some(7));
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl DecisionRecord {
             out,
             "policy {}: {} of {} candidates can serve",
             self.policy,
-            plan.len(),
+            self.evaluations.iter().filter(|e| e.eligible).count(),
             self.evaluations.len()
         );
         print(&rows, &mut out);
@@ -50,7 +50,11 @@ fn add_rows(rows: &mut Vec<[String; 6]>, place: String, evaluation: &Evaluation,
     let model = evaluation.model.as_ref().or(evaluation.model_asked.as_ref());
     rows.push([
         place,
-        evaluation.candidate.to_string(),
+        if evaluation.name == evaluation.candidate {
+            evaluation.candidate.to_string()
+        } else {
+            format!("{} ({})", evaluation.candidate, evaluation.name)
+        },
         model.map_or("(default)".to_owned(), ToString::to_string),
         score,
         verdict.to_owned(),

@@ -1,7 +1,7 @@
 //! What a decision rests on. Its record is made of this when somebody asks to see it: most are never looked at.
 
 use super::PlannedCandidate;
-use super::inputs::DecisionInputs;
+use super::inputs::{DecisionInputs, millis_since_1970};
 use super::record::{AvailabilityRecord, DecisionRecord, Evaluation, ScorePart};
 use crate::candidate::Candidate;
 use crate::constraint::{CandidateRejection, Note};
@@ -9,12 +9,15 @@ use crate::ranker::composite::Scores;
 use llm_core::error::Result;
 use llm_core::{ModelId, ResolvedModel};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Everything that was found, in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Grounds {
     /// The name of the policy.
     pub(crate) policy: Arc<str>,
+    /// The calendar time.
+    pub(crate) wall: SystemTime,
     pub(crate) seed: u64,
     /// The model that the request names.
     pub(crate) named: Option<ModelId>,
@@ -34,6 +37,8 @@ pub(crate) struct Judgement {
     pub(crate) availability: Option<AvailabilityRecord>,
     pub(crate) rejections: Vec<CandidateRejection>,
     pub(crate) notes: Vec<Note>,
+    /// What a constraint goes by in place of the model's own limits.
+    pub(crate) input_limit: Option<u64>,
     /// What soft constraints take from its score.
     pub(crate) penalties: Vec<ScorePart>,
     /// Its row among the scores; absent: it was rejected.
@@ -55,6 +60,7 @@ impl Grounds {
                 judgement.candidate.clone(),
                 judgement.asked(self.named.as_ref()).cloned(),
                 judgement.resolved.as_ref().ok().cloned(),
+                judgement.input_limit,
             )
         };
         self.chosen().map(planned).collect()
@@ -67,6 +73,7 @@ impl Grounds {
         DecisionRecord {
             version: DecisionRecord::VERSION,
             policy: self.policy.clone(),
+            at_ms: millis_since_1970(self.wall),
             seed: self.seed,
             selected: plan.next(),
             fallbacks: plan.collect(),

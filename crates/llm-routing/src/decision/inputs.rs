@@ -88,12 +88,8 @@ pub struct QuotaFacts {
 
 impl DecisionInputs {
     pub(crate) fn of(asked: &Asked<'_>, candidates: Vec<CandidateInputs>) -> Self {
-        let since = asked
-            .wall
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
         DecisionInputs {
-            at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            at_ms: millis_since_1970(asked.wall),
             model: asked.request.model.clone(),
             prefers_quality: asked.prefers_quality,
             needs: asked.needs.clone(),
@@ -110,6 +106,11 @@ impl DecisionInputs {
     pub fn candidate(&self, id: &str) -> Option<&CandidateInputs> {
         self.candidates.iter().find(|candidate| &*candidate.id == id)
     }
+}
+
+pub(crate) fn millis_since_1970(wall: SystemTime) -> u64 {
+    let since = wall.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl CandidateInputs {

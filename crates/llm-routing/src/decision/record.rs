@@ -23,6 +23,7 @@ use std::time::Instant;
 /// {
 ///   "version": 1,
 ///   "policy": "default",
+///   "at_ms": 1796000000000,
 ///   "seed": 7,
 ///   "selected": "local",
 ///   "fallbacks": ["cloud"],
@@ -56,6 +57,9 @@ pub struct DecisionRecord {
     pub version: u32,
     /// The name of the policy that decided.
     pub policy: Arc<str>,
+    /// When: the calendar time of the call's clock, in milliseconds since 1970.
+    #[serde(default)]
+    pub at_ms: u64,
     /// What chance was drawn from: with the same seed, figures and time the same policy decides the same.
     #[serde(default)]
     pub seed: u64,

@@ -20,6 +20,9 @@ impl DecisionInputs {
     /// Candidates are judged by what was recorded of them: the model that the request was resolved to and whether they were
     /// available, not what their stacks would say today.
     ///
+    /// The request's content is not recorded: constraints and rankers of your own see one without messages, and all that
+    /// was derived from it in the needs.
+    ///
     /// With the policy and the seed of the record it is the same decision, but for a
     /// [`RoundRobin`](crate::RoundRobin), whose round has its own state.
     ///

@@ -290,6 +290,23 @@ fn a_soft_constraint_says_by_what_figures() {
 }
 
 #[test]
+fn a_plan_knows_by_which_window_a_candidate_was_judged() {
+    let window = crate::constraint::ContextWindowConstraint::new();
+    let policy = RoutingPolicy::empty("test").with_constraint(window.with_windows([("a", 200_000)]).unwrap());
+    let small = [
+        plain("a").with_context_window(100),
+        plain("b").with_context_window(1_000),
+    ];
+    let decision = decide(policy, &ChatRequest::user("hi"), &small).unwrap();
+    let limits: Vec<_> = decision
+        .plan()
+        .iter()
+        .map(PlannedCandidate::input_limit)
+        .collect();
+    assert_eq!(limits, [Some(200_000), Some(1_000)]);
+}
+
+#[test]
 fn nothing_to_decide_over_is_a_fault_of_the_set_up() {
     let error = decide(RoutingPolicy::default(), &ChatRequest::user("hi"), &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);

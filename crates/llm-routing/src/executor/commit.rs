@@ -1,7 +1,7 @@
 //! Streams up to their commit point and after it.
 
 use super::log;
-use super::response::Doubt;
+use super::response::{Doubt, Doubted, ResponseCheck};
 use super::{Observers, Served};
 use crate::decision::PlannedCandidate;
 use crate::metrics::CallInFlight;
@@ -25,9 +25,23 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Did it finish without any content?
-    pub(super) fn is_empty(&self) -> bool {
-        !self.held.iter().any(ChatEvent::is_content)
+    /// Did it finish without any content, where that is no answer?
+    pub(super) fn doubt(&self, check: &ResponseCheck) -> Option<Doubted> {
+        let is_empty = !self.held.iter().any(ChatEvent::is_content);
+        let usage = self.held.iter().rev().find_map(|event| match event {
+            ChatEvent::Finish { usage, .. } => Some(*usage),
+            _ => None,
+        });
+        let stated = self.held.iter().find_map(|event| match event {
+            ChatEvent::Start(meta) => meta.rate_limits.clone(),
+            _ => None,
+        });
+        Some(Doubted {
+            doubt: check.doubt_opened(is_empty)?,
+            usage: usage.unwrap_or_default(),
+            limits: stated.or_else(|| self.rest.meta().rate_limits.clone()),
+            attempts: self.rest.attempts().to_vec(),
+        })
     }
 }
 
@@ -75,7 +89,8 @@ struct End {
     elapsed: Duration,
     committed_at: Instant,
     call: Option<CallInFlight>,
-    /// What the headers said of limits.
+    /// What was used so far, and what the headers said of limits.
+    usage: Usage,
     limits: Option<Box<RateLimitSnapshot>>,
     doubt: Option<Doubt>,
 }
@@ -105,6 +120,7 @@ impl Committed {
             elapsed,
             committed_at,
             call,
+            usage: Usage::default(),
             limits: rest.meta().rate_limits.clone(),
             doubt,
         };
@@ -117,10 +133,10 @@ impl Committed {
     }
 
     fn pass(&mut self, event: ChatEvent) -> Poll<Option<Result<ChatEvent>>> {
-        if let ChatEvent::Start(meta) = &event
-            && let Some(end) = &mut self.end
-        {
-            end.limits = meta.rate_limits.clone();
+        match (&event, &mut self.end) {
+            (ChatEvent::Start(meta), Some(end)) => end.limits = meta.rate_limits.clone(),
+            (ChatEvent::Usage(usage), Some(end)) => end.usage = *usage,
+            _ => {}
         }
         if let ChatEvent::Finish { usage, .. } = &event
             && let Some(mut end) = self.end.take()
@@ -152,7 +168,9 @@ impl End {
         let since_commit = self.cx.clock().now().saturating_duration_since(self.committed_at);
         let error = error.with_phase(Phase::Streaming);
         if let Some(call) = self.call.take() {
-            call.failed(&error, self.cx.clock().now());
+            let now = self.cx.clock().now();
+            call.used(&self.usage, self.limits.as_deref(), now);
+            call.failed(&error, now);
         }
         if error.attempts().is_empty() {
             // its last try did not serve after all
@@ -167,11 +185,20 @@ impl End {
             &error,
             self.elapsed + since_commit,
         );
-        let error = error.with_attempts(self.attempts);
+        let error = error.with_attempts(std::mem::take(&mut self.attempts));
         let (cx, planned) = (&self.cx, &self.planned);
         self.observers
             .tell(|observer| observer.on_interrupted(cx, planned, &error));
         error
+    }
+}
+
+impl Drop for End {
+    /// The caller has left: what was used until then was used all the same.
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            call.used(&self.usage, self.limits.as_deref(), self.cx.clock().now());
+        }
     }
 }
 

@@ -32,13 +32,29 @@ impl<'p> AttemptLog<'p> {
     }
 
     pub(super) fn fail(&mut self, planned: &PlannedCandidate, error: &Error, elapsed: Duration) {
-        add_failed(&mut self.attempts, planned, error, elapsed);
+        // A router that could ask nobody has tried nothing.
+        if !asked_nobody(planned, error) {
+            add_failed(&mut self.attempts, planned, error, elapsed);
+        }
         let inner_skips = error.skipped().iter().cloned().map(|mut skip| {
             skip.candidate = inner_name(planned, &skip.candidate);
             skip
         });
         self.skipped.extend(inner_skips);
         self.phase = self.phase.max(Some(error.phase()));
+    }
+
+    /// An answer came and is none: the last of its stack's own tries did not serve after all.
+    pub(super) fn doubt(
+        &mut self,
+        planned: &PlannedCandidate,
+        error: &Error,
+        elapsed: Duration,
+        mut inner_log: Vec<Attempt>,
+    ) {
+        inner_log.pop();
+        add_inner(&mut self.attempts, planned, inner_log);
+        self.fail(planned, error, elapsed);
     }
 
     pub(super) fn remember(&mut self, planned: &'p PlannedCandidate, error: Error) {
@@ -60,6 +76,11 @@ impl<'p> AttemptLog<'p> {
         trace_exhausted(&self, &error);
         self.stopped(error)
     }
+}
+
+/// Did a router below find none of its candidates available?
+pub(super) fn asked_nobody(planned: &PlannedCandidate, error: &Error) -> bool {
+    planned.stack().info().is_router && error.attempts().is_empty() && !error.skipped().is_empty()
 }
 
 /// Adds a failed attempt, or what the candidate's stack logged of it.

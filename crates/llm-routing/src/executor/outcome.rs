@@ -1,6 +1,6 @@
 //! What a caller is told when nobody is left.
 
-use super::log::Failure;
+use super::log::{Failure, asked_nobody};
 use llm_core::{Error, ErrorKind, Skip};
 use std::time::Duration;
 
@@ -12,13 +12,21 @@ pub(super) fn of(failures: &[Failure<'_>], skipped: &[Skip]) -> Error {
     }
 }
 
-/// The failure that may be retried soonest (without a hint: at once; of several, the last), else the last.
+/// The failure that may be retried soonest (when its hint says, without a hint at once; of several, the last), else the
+/// last. A refused turn and a quota end too, when their hint says.
 fn telling<'f, 'p>(failures: &'f [Failure<'p>]) -> Option<&'f Failure<'p>> {
-    failures
-        .iter()
-        .rev()
-        .filter(|failure| failure.error.retryable())
-        .min_by_key(|failure| failure.error.retry_after().unwrap_or_default())
+    let soonest = failures.iter().rev().filter_map(|failure| {
+        let error = &failure.error;
+        let wait = match error.kind() {
+            ErrorKind::Rejected | ErrorKind::QuotaExhausted => error.retry_after()?,
+            _ if error.retryable() => error.retry_after().unwrap_or_default(),
+            _ => return None,
+        };
+        Some((wait, failure))
+    });
+    soonest
+        .min_by_key(|(wait, _)| *wait)
+        .map(|(_, failure)| failure)
         .or(failures.last())
 }
 
@@ -42,7 +50,14 @@ fn exhausted(failure: &Failure<'_>, failures: &[Failure<'_>], skipped: &[Skip]) 
     if !others.is_empty() {
         message = format!("{message} (also {})", others.join("; "));
     }
-    failure.error.clone().with_message(message).with_exhausted()
+    let error = failure.error.clone().with_message(message);
+    let tried = |failure: &Failure<'_>| !asked_nobody(failure.planned, &failure.error);
+    if failures.iter().any(tried) {
+        error.with_exhausted()
+    } else {
+        // Nothing was tried, and coming back at the hint is right.
+        error
+    }
 }
 
 fn name(failure: &Failure<'_>) -> String {

@@ -1,7 +1,12 @@
 //! Answers that are none: when the next candidate is asked although one has answered.
 
+use crate::observer::guarded;
 use llm_core::error::{Error, ErrorKind};
-use llm_core::{ChatRequest, ChatResponse, FinishKind, OutputFormat, Phase, Warning};
+use llm_core::{
+    Attempt, CallContext, ChatRequest, ChatResponse, FinishKind, OutputFormat, Phase, RateLimitSnapshot,
+    Usage, Warning,
+};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,13 +37,23 @@ type Judge = dyn Fn(&ChatRequest, &ChatResponse) -> bool + Send + Sync;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Doubt(Arc<str>);
 
+/// An answer that is none, and what is known of it beside that.
+#[derive(Debug)]
+pub(super) struct Doubted {
+    pub(super) doubt: Doubt,
+    pub(super) usage: Usage,
+    pub(super) limits: Option<Box<RateLimitSnapshot>>,
+    /// What its stack logged.
+    pub(super) attempts: Vec<Attempt>,
+}
+
 impl ResponseCheck {
     /// Every answer is one.
     pub fn new() -> Self {
         ResponseCheck::default()
     }
 
-    /// One without text, call or refusal is none.
+    /// One without text, call or refusal is none. (In a stream thought counts as content too: it has been shown by then.)
     pub fn empty(mut self) -> Self {
         self.empty = true;
         self
@@ -51,13 +66,14 @@ impl ResponseCheck {
     }
 
     /// Where JSON was asked for, by a schema or without, a text that is no JSON is none. For a schema the
-    /// top level must be of the schema's type too, and have its required fields.
+    /// top level must be of one of the schema's types too, and an object must have its required fields.
     pub fn not_json(mut self) -> Self {
         self.not_json = true;
         self
     }
 
-    /// One that this rule finds at fault is none; `what` says why, in logs and warnings, and holds no content.
+    /// One that this rule finds at fault is none; `what` says why, in logs and warnings, and holds no content. A rule that
+    /// panics finds nothing: an answer that was paid for is not lost by it.
     pub fn otherwise(
         mut self,
         what: impl Into<Arc<str>>,
@@ -67,11 +83,25 @@ impl ResponseCheck {
         self
     }
 
-    pub(super) fn doubt(&self, request: &ChatRequest, response: &ChatResponse) -> Option<Doubt> {
+    pub(super) fn doubt(
+        &self,
+        cx: &CallContext,
+        request: &ChatRequest,
+        response: &ChatResponse,
+    ) -> Option<Doubted> {
         // the vendor's own bytes, which nobody here reads
-        if response.raw.is_some() {
+        if cx.raw().is_some() && response.raw.is_some() {
             return None;
         }
+        Some(Doubted {
+            doubt: self.find(request, response)?,
+            usage: response.usage,
+            limits: response.meta.rate_limits.clone(),
+            attempts: response.attempts.clone(),
+        })
+    }
+
+    fn find(&self, request: &ChatRequest, response: &ChatResponse) -> Option<Doubt> {
         let has_calls = response.tool_calls().next().is_some();
         let refused = response.refusal().is_some()
             || matches!(
@@ -87,7 +117,11 @@ impl ResponseCheck {
         if self.not_json && !has_calls && !refused && !is_as_asked(&request.output, &response.text()) {
             return Some(Doubt("the answer is not the JSON that was asked for".into()));
         }
-        let own = self.own.iter().find(|(_, is_none)| is_none(request, response));
+        let judged = |judge: &Judge| guarded("a response check", || judge(request, response));
+        let own = self
+            .own
+            .iter()
+            .find(|(_, is_none)| judged(&**is_none) == Some(true));
         own.map(|(what, _)| Doubt(what.clone()))
     }
 
@@ -102,11 +136,30 @@ fn is_as_asked(output: &OutputFormat, text: &str) -> bool {
     match output {
         OutputFormat::Json => read().is_some(),
         OutputFormat::JsonSchema { schema, .. } => read().is_some_and(|value| {
-            let is_object = schema["type"] == "object";
             let required = schema["required"].as_array().into_iter().flatten();
-            let mut names = required.filter_map(|name| name.as_str());
-            (!is_object || value.is_object()) && names.all(|name| value.get(name).is_some())
+            let mut names = required.filter_map(Value::as_str);
+            is_of(&schema["type"], &value)
+                && (!value.is_object() || names.all(|name| value.get(name).is_some()))
         }),
+        _ => true,
+    }
+}
+
+/// Is the value of this type, or of one of these? What is no type of JSON Schema says nothing.
+fn is_of(types: &Value, value: &Value) -> bool {
+    match types {
+        Value::String(name) => match name.as_str() {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "null" => value.is_null(),
+            "number" => value.is_number(),
+            // 2.0 is one too
+            "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            _ => true,
+        },
+        Value::Array(several) => several.iter().any(|one| is_of(one, value)),
         _ => true,
     }
 }

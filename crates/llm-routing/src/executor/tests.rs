@@ -244,6 +244,23 @@ async fn an_input_too_long_goes_only_to_a_window_that_may_be_larger() {
         log(&response.attempts),
         ["a context_length", "b context_length", "d served"]
     );
+    // a router does not say which of its candidates has failed
+    let fleet = Fleet::new(vec![too_long(Some(200)).a_router(), of(Some(100))]);
+    let response = fleet.chat(&PlanExecutor::new()).await.unwrap();
+    assert_eq!(log(&response.attempts), ["a context_length", "b served"]);
+    // a cap on input counts as a window does
+    let capped = |most| {
+        let limits = llm_core::ModelLimits::new(Some(200), Some(most), None);
+        let capped = llm_core::ResolvedModel::unknown(model("m")).with_limits(limits);
+        TestDriver::new("test").serving_model(capped)
+    };
+    let fleet = Fleet::new(vec![
+        capped(100).fails(ErrorKind::ContextLength),
+        capped(100),
+        capped(190),
+    ]);
+    let response = fleet.chat(&PlanExecutor::new()).await.unwrap();
+    assert_eq!(log(&response.attempts), ["a context_length", "c served"]);
     // nobody larger is left
     let fleet = Fleet::new(vec![too_long(Some(8)), of(Some(8))]);
     let error = fleet.chat(&PlanExecutor::new()).await.unwrap_err();

@@ -41,24 +41,27 @@ pub(super) fn next(error: &Error, planned: &PlannedCandidate, content_filter_fai
     }
 }
 
-/// After an input was too long: only a larger window is worth asking.
+/// After an input was too long: only who takes more is worth asking.
 ///
-/// A window that nobody knows may be larger, so it is admitted, as everything unknown is; only one that is
-/// known to be no larger than a known one that failed is passed over.
+/// Who takes nobody knows how much may take more, and is admitted, as everything unknown is; only one that is
+/// known to take no more than a known one that failed is passed over.
 #[derive(Debug, Default)]
 pub(super) struct WindowBar {
-    /// The largest known window that was too small.
+    /// The largest known limit that was too small.
     too_small: Option<u64>,
 }
 
 impl WindowBar {
+    /// A router takes as much as the largest of its candidates, but which of them has failed it does not say.
     pub(super) fn raise(&mut self, failed: &PlannedCandidate) {
-        self.too_small = self.too_small.max(failed.context_window());
+        if !failed.stack().info().is_router {
+            self.too_small = self.too_small.max(failed.input_limit());
+        }
     }
 
     pub(super) fn admits(&self, planned: &PlannedCandidate) -> bool {
-        match (self.too_small, planned.context_window()) {
-            (Some(too_small), Some(window)) => window > too_small,
+        match (self.too_small, planned.input_limit()) {
+            (Some(too_small), Some(limit)) => limit > too_small,
             (None, _) | (_, None) => true,
         }
     }

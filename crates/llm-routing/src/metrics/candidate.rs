@@ -26,8 +26,8 @@ impl Measured {
         self.window.at(now).requests += 1;
     }
 
-    pub(super) fn took(&mut self, started: Instant, committed: Instant, ended: Instant) {
-        let commit = committed.saturating_duration_since(started);
+    pub(super) fn took(&mut self, started: Instant, committed: Option<Instant>, ended: Instant) {
+        let commit = committed.map(|committed| committed.saturating_duration_since(started));
         let total = ended.saturating_duration_since(started);
         self.latency.add(commit, total, ended);
     }

@@ -18,15 +18,18 @@ pub(super) struct Latency {
 }
 
 impl Latency {
-    pub(super) fn add(&mut self, commit: Duration, total: Duration, now: Instant) {
-        let commit = millis(commit);
+    /// `commit`: absent for a whole answer, which a caller waits for to its end.
+    pub(super) fn add(&mut self, commit: Option<Duration>, total: Duration, now: Instant) {
         let [.., peak] = self.at(now);
         if peak.is_none() {
             *self = Latency::default();
         }
-        let faded = peak.filter(|peak| *peak > commit);
-        self.peak = Some(faded.unwrap_or(commit));
-        self.commit = Some(averaged(self.commit, commit));
+        let waited = millis(commit.unwrap_or(total));
+        let faded = peak.filter(|peak| *peak > waited);
+        self.peak = Some(faded.unwrap_or(waited));
+        if let Some(commit) = commit {
+            self.commit = Some(averaged(self.commit, millis(commit)));
+        }
         self.total = Some(averaged(self.total, millis(total)));
         self.last = Some(now);
     }
@@ -43,7 +46,7 @@ impl Latency {
 
     /// A peak falls towards the average.
     fn peak_after(&self, age: Duration) -> Option<f64> {
-        let (peak, floor) = (self.peak?, self.commit?);
+        let (peak, floor) = (self.peak?, self.commit.or(self.total)?);
         if peak <= floor {
             return Some(floor);
         }

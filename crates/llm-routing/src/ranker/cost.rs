@@ -47,11 +47,15 @@ impl Ranker for CostRanker {
     }
 
     fn score(&self, pairing: &Pairing<'_>) -> Result<Option<Score>> {
-        let Some(price) = pairing.resolved.ok().and_then(|resolved| resolved.price.as_ref()) else {
+        let Ok(resolved) = pairing.resolved else {
+            return Ok(None);
+        };
+        let Some(price) = &resolved.price else {
             return Ok(None);
         };
         let input = pairing.input_tokens();
         let output = pairing.needs.output_tokens().unwrap_or(self.assumed_output);
+        let output = resolved.limits.max_output.map_or(output, |most| output.min(most));
         let cached = pairing.metrics.cached_ratio.map(|ratio| share(input, ratio));
         let price = pairing.wall.map_or(Cow::Borrowed(price), |wall| price.at(wall));
         Ok(estimate(&price, input, cached, output).map(|usd| {

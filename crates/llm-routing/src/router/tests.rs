@@ -236,6 +236,37 @@ async fn decisions_can_be_watched_and_asked_for() {
 }
 
 #[tokio::test]
+async fn the_routers_own_name_reaches_no_candidate() {
+    let (small, _, router) = small_and_large();
+    let cx = context(&TestClock::new());
+    let request = ChatRequest::user("hi").with_model(model("router:r"));
+    let decision = router.decide(&cx, &request, CallMode::Plain).unwrap();
+    router.executor().chat(&cx, &decision, &request).await.unwrap();
+    router.chat(&cx, &request).await.unwrap();
+    let models: Vec<_> = small.calls().into_iter().map(|call| call.model).collect();
+    assert_eq!(models, [None, None]);
+}
+
+#[tokio::test]
+async fn observers_hear_that_nobody_can_serve() {
+    #[derive(Debug, Default)]
+    struct Nobody(Mutex<Vec<usize>>);
+    impl PlanObserver for Nobody {
+        fn on_no_candidate(&self, _: &CallContext, error: &Error) {
+            let evaluations = crate::Evaluations::of(error).unwrap().all().len();
+            self.0.lock().unwrap().push(evaluations);
+        }
+    }
+    let (_, _, router) = small_and_large();
+    let nobody = Arc::new(Nobody::default());
+    let router = router.with_executor(PlanExecutor::new().with_observer(nobody.clone()));
+    let cx = context(&TestClock::new());
+    let request = ChatRequest::user("word ".repeat(1_000));
+    router.chat(&cx, &request).await.unwrap_err();
+    assert_eq!(*nobody.0.lock().unwrap(), [2]);
+}
+
+#[tokio::test]
 async fn health_is_that_of_the_best_candidate() {
     let cx = context(&TestClock::new());
     let wall = cx.clock().wall();

@@ -1,7 +1,7 @@
 //! By chance, in proportion to weights.
 
 use super::draw::Draws;
-use super::{Selection, Selector};
+use super::{Contender, Selection, Selector};
 use llm_core::error::{Error, ErrorKind, Result};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -43,7 +43,9 @@ impl WeightedRandom {
         })
     }
 
-    /// By the scores of the rankers: one of 0 or less, or an unknown one, is never drawn.
+    /// By the scores of the rankers: one of 0 or less, or an unknown one, is never drawn (where a soft constraint has taken
+    /// from it, it comes last). For a ranker of your own whose scores are such weights: of ours, cost, latency and load give
+    /// none above 0, and of several rankers the worst candidate has 0.
     pub fn by_score() -> Self {
         WeightedRandom {
             weights: BTreeMap::new(),
@@ -69,14 +71,20 @@ impl Selector for WeightedRandom {
     /// Each draws an exponentially distributed time whose rate is its weight; who is early is first. (Efraimidis and
     /// Spirakis 2006: sampling without replacement in one pass.)
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
+        let weight = |contender: &Contender<'_>| self.weight(contender.candidate.id(), contender.score);
+        // As parts of the largest: of very small weights the times would be no numbers.
+        let largest = selection.contenders.iter().map(weight).fold(0.0, f64::max);
         let mut draws = Draws::from(selection.seed);
         let mut times: Vec<(f64, usize)> = Vec::with_capacity(selection.contenders.len());
         for (place, contender) in selection.contenders.iter().enumerate() {
-            let weight = self.weight(contender.candidate.id(), contender.score);
+            let (weight, drawn) = (weight(contender), draws.fraction());
             // 1 less a fraction is never 0, so the time is finite
-            let time = -(1.0 - draws.fraction()).ln() / weight;
+            let time = -(1.0 - drawn).ln() / (weight / largest);
             if weight > 0.0 {
                 times.push((time, place));
+            } else if self.by_score && contender.penalised {
+                // its score is no weight, and a soft constraint leaves nobody out
+                times.push((f64::INFINITY, place));
             }
         }
         times.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal));
@@ -125,6 +133,26 @@ mod tests {
             counts[0].abs_diff(1_000) < 180 && counts[2] == 0 && counts[3] == 0,
             "{counts:?}"
         );
+    }
+
+    #[test]
+    fn a_soft_constraint_leaves_nobody_out() {
+        let candidate = crate::candidate::Candidate::new(
+            "a",
+            crate::test_driver::TestDriver::new("test").serving("m").shared(),
+        );
+        let contender = |score, lacks| Contender::new(&candidate, None, Some(score)).with_penalised(lacks);
+        let some = [contender(-0.5, true), contender(0.5, false)];
+        let order = WeightedRandom::by_score().order(&Selection::new(&some));
+        assert_eq!(order, [1, 0]);
+        assert_eq!(WeightedRandom::by_score().order(&Selection::new(&some[..1])), [0]);
+    }
+
+    #[test]
+    fn the_smallest_weights_hold_too() {
+        let tiny = WeightedRandom::new([("c0", 1e-310), ("c1", 3e-310)]).unwrap();
+        let counts = firsts(&tiny, &[None; 2]);
+        assert!(counts[0].abs_diff(1_500) <= 180, "{counts:?}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) const COMMON: &[StrategyOption] = &[
         "penalty",
         "number above 0",
         "1",
-        "With `strict: false`: what one unmet need takes from a score of 0 to 1; 1 puts it behind all that lack nothing.",
+        "With `strict: false`: what unmet abilities, an unmet window and an unmet quota each take from a score of 0 to 1; 1 puts it behind all that lack nothing. By chance and in turn, any puts it there.",
     ),
 ];
 
@@ -163,8 +163,9 @@ pub(super) fn policy(strategy: Strategy, options: &Map<String, Value>) -> Result
         .clone()
         .into_iter()
         .partition(|(key, _)| COMMON.iter().any(|option| option.name == key));
-    let common: CommonOptions = read(common)?;
+    let common: CommonOptions = read(COMMON, common)?;
     common.check()?;
+    let known = self::own(strategy);
     let mut capability = CapabilityConstraint::new();
     let mut window = ContextWindowConstraint::new();
     let mut policy = RoutingPolicy::empty(strategy.as_str())
@@ -172,20 +173,20 @@ pub(super) fn policy(strategy: Strategy, options: &Map<String, Value>) -> Result
         .with_constraint(CandidateModelConstraint);
     match strategy {
         Strategy::Priority => {
-            let own: PriorityOptions = read(own)?;
+            let own: PriorityOptions = read(known, own)?;
             let ranker = PriorityRanker::new(own.priorities)?.with_quality(own.quality_priorities)?;
             policy = policy.with_ranker(ranker);
         }
         Strategy::Weighted => {
-            let own: WeightedOptions<f64> = read(own)?;
+            let own: WeightedOptions<f64> = read(known, own)?;
             policy = policy.with_selector(WeightedRandom::new(own.weights)?);
         }
         Strategy::RoundRobin => {
-            let own: WeightedOptions<u32> = read(own)?;
+            let own: WeightedOptions<u32> = read(known, own)?;
             policy = policy.with_selector(RoundRobin::new().with_weights(own.weights)?);
         }
         Strategy::Latency => {
-            let own: LatencyOptions = read(own)?;
+            let own: LatencyOptions = read(known, own)?;
             let ranker = LatencyRanker::new();
             policy = policy.with_ranker(match own.default_latency_ms {
                 Some(millis) => ranker.with_assumed(millis)?,
@@ -193,28 +194,28 @@ pub(super) fn policy(strategy: Strategy, options: &Map<String, Value>) -> Result
             });
         }
         Strategy::Cost => {
-            let own: CostOptions = read(own)?;
+            let own: CostOptions = read(known, own)?;
             let assumed = own.assumed_output_tokens.unwrap_or(CostRanker::ASSUMED_OUTPUT);
             policy = policy.with_ranker(CostRanker::new().with_assumed_output(assumed));
         }
         Strategy::Usage => {
-            let own: UsageOptions = read(own)?;
+            let own: UsageOptions = read(known, own)?;
             policy = policy.with_ranker(UsageRanker::new().with_count(own.count));
         }
         Strategy::Reliability => {
-            let own: ReliabilityOptions = read(own)?;
+            let own: ReliabilityOptions = read(known, own)?;
             let minimum = own.minimum_calls.unwrap_or(ReliabilityRanker::MINIMUM);
             policy = policy.with_ranker(ReliabilityRanker::new().with_minimum(minimum));
         }
         Strategy::ContextWindow => {
-            let own: WindowOptions = read(own)?;
+            let own: WindowOptions = read(known, own)?;
             window = window.with_windows(own.windows)?;
             if let Some(most) = own.max_context_tokens {
                 window = window.with_most(most)?;
             }
         }
         Strategy::Capability => {
-            let own: CapabilityOptions = read(own)?;
+            let own: CapabilityOptions = read(known, own)?;
             capability = capability.requiring(own.required());
         }
         Strategy::Random => policy = policy.with_selector(Random),
@@ -226,10 +227,19 @@ pub(super) fn policy(strategy: Strategy, options: &Map<String, Value>) -> Result
     common.add(policy, QuotaConstraint)
 }
 
-fn read<T: DeserializeOwned>(options: Map<String, Value>) -> Result<T> {
+/// Reads options; an error names the option and what it holds.
+fn read<T: DeserializeOwned>(known: &[StrategyOption], options: Map<String, Value>) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(options)).map_err(|fault| {
-        let message = format!("{}: {}", fault.path(), fault.inner());
-        super::config_error(message)
+        let path = fault.path().to_string();
+        let option = path.split('.').next().unwrap_or_default();
+        let form = known
+            .iter()
+            .find(|known| known.name == option)
+            .map(|known| known.form);
+        let holds = form
+            .map(|form| format!("; `{option}` holds {form}"))
+            .unwrap_or_default();
+        super::config_error(format!("{path}: {}{holds}", fault.inner()))
     })
 }
 

@@ -177,7 +177,9 @@ pub(crate) fn expect(play: &Play, rules: &str) -> Seen {
             "router" => script.is_router,
             "policy" => play.content_filter_failover,
             "larger" => {
-                too_small = too_small.max(script.window.unwrap_or(0));
+                if !script.is_router {
+                    too_small = too_small.max(script.window.unwrap_or(0));
+                }
                 true
             }
             _ => false,
@@ -198,6 +200,8 @@ fn over(failures: &[Failure], skipped: &[(usize, UnavailableReason, Option<u64>)
     let mut soonest: Option<&Failure> = None;
     for failure in failures {
         let (_, again) = rule(rules, failure);
+        let ends = matches!(failure.kind, ErrorKind::Rejected | ErrorKind::QuotaExhausted);
+        let again = again || (ends && failure.hint_ms.is_some());
         let wait = |failure: &Failure| failure.hint_ms.unwrap_or(0);
         if again && soonest.is_none_or(|best| wait(failure) <= wait(best)) {
             soonest = Some(failure);

@@ -118,3 +118,67 @@ async fn an_empty_stream_is_seen_before_its_commit_point() {
     .unwrap();
     assert_eq!(response.warnings.len(), 1, "the last, with a warning");
 }
+
+#[tokio::test]
+async fn a_schema_says_what_is_at_the_top() {
+    for (schema, text, moves_on) in [
+        (json!({ "type": "array" }), r#"{"a":1}"#, true),
+        (json!({ "type": "array" }), "[1]", false),
+        (json!({ "type": "string" }), "5", true),
+        (json!({ "type": "integer" }), "2.0", false),
+        (json!({ "type": "integer" }), "2.5", true),
+        (
+            json!({ "type": ["object", "null"], "required": ["a"] }),
+            "null",
+            false,
+        ),
+        (
+            json!({ "type": ["object", "null"], "required": ["a"] }),
+            "{}",
+            true,
+        ),
+        (json!({ "anyOf": [] }), "1", false),
+    ] {
+        let request = ChatRequest::user("hi").with_output(OutputFormat::json_schema("o", schema.clone()));
+        let drivers = vec![says(text), says("{}")];
+        let response = asked(drivers, ResponseCheck::new().not_json(), &request).await;
+        assert_eq!(response.attempts.len() == 2, moves_on, "{schema} {text}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_whose_bytes_are_kept_is_looked_at_and_one_of_bytes_alone_is_not() {
+    let mut kept = Fleet::new(vec![says(""), says("b")]);
+    let executor = PlanExecutor::new().with_response_check(ResponseCheck::new().empty());
+    let request = ChatRequest::user("hi");
+    let cx = kept.cx().with_kept_raw(true);
+    let response = executor.chat(&cx, &kept.plan, &request).await.unwrap();
+    assert_eq!(response.text(), "b");
+    kept = Fleet::new(vec![says(""), says("b")]);
+    let raw = llm_core::RawRequest::new(llm_core::WireFormatId::new("chat"), "{}".into());
+    let cx = kept.cx().with_raw(Some(raw));
+    let response = executor.chat(&cx, &kept.plan, &request).await.unwrap();
+    assert_eq!(log(&response.attempts), ["a served"]);
+}
+
+#[tokio::test]
+async fn rules_that_panic_say_nothing() {
+    let check = ResponseCheck::new().otherwise("never", |_, _| panic!("the rule's own business"));
+    let response = asked(vec![says("a"), says("b")], check, &ChatRequest::user("hi")).await;
+    assert_eq!(response.text(), "a");
+    let fleet = Fleet::new(vec![driver().fails(ErrorKind::Server), driver()]);
+    let executor = PlanExecutor::new().with_failover_if(|_, _| panic!("the predicate's own business"));
+    assert_eq!(fleet.chat(&executor).await.unwrap().text(), "hello");
+}
+
+#[tokio::test]
+async fn what_a_stack_tried_before_its_answer_stands_in_the_log() {
+    let tries = vec![
+        Attempt::failed("test", None, Duration::ZERO, &Error::new(ErrorKind::Server, "x")),
+        Attempt::served("test", None, Duration::ZERO),
+    ];
+    let check = ResponseCheck::new().otherwise("it is logged", |_, response| response.text() == "logged");
+    let drivers = vec![driver().then(Outcome::Logged(tries)), says("b")];
+    let response = asked(drivers, check.clone(), &ChatRequest::user("hi")).await;
+    assert_eq!(log(&response.attempts), ["a server", "a protocol", "b served"]);
+}

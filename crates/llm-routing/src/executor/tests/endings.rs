@@ -112,3 +112,70 @@ async fn the_deadline_is_checked_before_each_attempt() {
     assert_eq!(error.attempts()[0].elapsed_ms, 2000);
     assert_eq!(fleet.called(), [1, 0]);
 }
+
+#[tokio::test]
+async fn a_refused_turn_and_a_quota_end_too() {
+    let says = |kind, seconds: u64| {
+        let error =
+            Error::new(kind, "x").with_retry_after((seconds > 0).then(|| Duration::from_secs(seconds)));
+        driver().then(Outcome::Fails(error))
+    };
+    use ErrorKind::{Auth, QuotaExhausted, RateLimit, Rejected};
+    for (fails, kind, seconds) in [
+        ([(Rejected, 2), (Rejected, 60)], Rejected, Some(2)),
+        (
+            [(QuotaExhausted, 10), (QuotaExhausted, 86_400)],
+            QuotaExhausted,
+            Some(10),
+        ),
+        ([(Rejected, 2), (Auth, 0)], Rejected, Some(2)),
+        ([(RateLimit, 60), (Rejected, 2)], Rejected, Some(2)),
+        ([(QuotaExhausted, 0), (Auth, 0)], Auth, None),
+    ] {
+        let fleet = Fleet::new(
+            fails
+                .into_iter()
+                .map(|(kind, seconds)| says(kind, seconds))
+                .collect(),
+        );
+        let error = fleet.chat(&PlanExecutor::new()).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.retry_after()),
+            (kind, seconds.map(Duration::from_secs))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_router_that_could_ask_nobody_has_tried_nothing() {
+    let until = |seconds| {
+        Skip::new(
+            "x",
+            UnavailableReason::RateLimit,
+            Some(Duration::from_secs(seconds)),
+        )
+    };
+    let busy = |seconds| {
+        let error = Error::new(ErrorKind::RateLimit, "nobody")
+            .with_retry_after(Duration::from_secs(seconds))
+            .with_skipped(vec![until(seconds)]);
+        driver().a_router().then(Outcome::Fails(error))
+    };
+    let error = Fleet::new(vec![busy(9), busy(3)])
+        .chat(&PlanExecutor::new())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.is_exhausted(), error.retry_after()),
+        (false, Some(Duration::from_secs(3)))
+    );
+    assert!(error.attempts().is_empty());
+    let skipped: Vec<_> = error
+        .skipped()
+        .iter()
+        .map(|skip| skip.candidate.as_str())
+        .collect();
+    assert_eq!(skipped, ["a/x", "b/x"]);
+    let tried = Fleet::new(vec![busy(3), driver().fails(ErrorKind::Server)]);
+    assert!(tried.chat(&PlanExecutor::new()).await.unwrap_err().is_exhausted());
+}

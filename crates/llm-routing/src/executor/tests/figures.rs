@@ -20,7 +20,8 @@ async fn times_outcomes_and_use_are_fed_for_whoever_was_asked() {
         (a.failures, a.successes, a.requests, a.commit_ms),
         (1, 0, 1, None)
     );
-    assert_eq!((b.failures, b.successes, b.commit_ms), (0, 1, Some(0.0)));
+    assert_eq!((b.failures, b.successes, b.total_ms), (0, 1, Some(0.0)));
+    assert_eq!(b.commit_ms, None, "a whole answer has no commit point");
     assert_eq!((c.requests, c.in_flight), (0, 0));
 }
 
@@ -97,4 +98,83 @@ async fn reported_usage_makes_the_next_estimate_better() {
         estimated < 30 && ratio > 1.0,
         "{estimated} were estimated, 30 counted: {ratio}"
     );
+}
+
+#[tokio::test]
+async fn what_other_attempts_use_says_nothing_of_how_words_are_counted() {
+    let fleet = Fleet::new(vec![driver()]);
+    let metrics = Metrics::new();
+    let executor = PlanExecutor::new().with_metrics(metrics.clone());
+    let used = |_: &()| (Usage::new(8_000, 0), None);
+    let embed = |_cx, _planned: &PlannedCandidate| async { Ok(()) };
+    let _ = executor.run(&fleet.cx(), &fleet.plan, embed, used).await.unwrap();
+    let a = of(&metrics, &fleet, "a");
+    assert_eq!((a.tokens, a.input_ratio), (8_000, None));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_was_paid_for() {
+    let usage = Usage::new(5, 7);
+    let finish = ChatEvent::Finish {
+        reason: FinishReason::new(FinishKind::Stop, None),
+        usage,
+    };
+    let empty = vec![Ok(ChatEvent::Start(Box::default())), Ok(finish)];
+    let fleet = Fleet::new(vec![driver().then(Outcome::Stream(empty)), driver()]);
+    let metrics = Metrics::new();
+    let check = ResponseCheck::new().empty();
+    let executor = PlanExecutor::new()
+        .with_metrics(metrics.clone())
+        .with_response_check(check);
+    let stream = fleet.stream(&executor).await.unwrap();
+    let a = of(&metrics, &fleet, "a");
+    assert_eq!((a.in_flight, a.tokens, a.successes), (0, 12, 1));
+    drop(stream);
+
+    let fleet = Fleet::new(vec![driver().then(Outcome::Text("")), driver()]);
+    let metrics = Metrics::new();
+    let executor = executor.with_metrics(metrics.clone());
+    fleet.chat(&executor).await.unwrap();
+    let a = of(&metrics, &fleet, "a");
+    assert_eq!((a.in_flight, a.successes, a.total_ms), (0, 1, Some(0.0)));
+}
+
+#[tokio::test]
+async fn what_a_stream_used_counts_however_it_ends() {
+    let mut start = llm_core::ResponseMeta::default();
+    let mut limits = RateLimitSnapshot::default();
+    limits.requests = LimitWindow::new(Some(10), Some(1), None);
+    start.rate_limits = Some(limits.into());
+    let cut = Error::new(ErrorKind::Interrupted, "cut").with_phase(Phase::Streaming);
+    let items = || {
+        vec![
+            Ok(ChatEvent::Start(Box::new(start.clone()))),
+            Ok(ChatEvent::BlockStart {
+                index: 0,
+                kind: llm_core::BlockKind::Text,
+            }),
+            Ok(ChatEvent::BlockDelta {
+                index: 0,
+                delta: llm_core::Delta::Text("hel".into()),
+            }),
+            Ok(ChatEvent::Usage(Usage::new(1_000, 1))),
+            Err(cut.clone()),
+        ]
+    };
+    for leaves in [false, true] {
+        let fleet = Fleet::new(vec![driver().then(Outcome::Stream(items()))]);
+        let metrics = Metrics::new();
+        let executor = PlanExecutor::new().with_metrics(metrics.clone());
+        let mut stream = fleet.stream(&executor).await.unwrap();
+        for _ in 0..4 {
+            stream.next_event().await.unwrap().unwrap();
+        }
+        if !leaves {
+            stream.next_event().await.unwrap().unwrap_err();
+        }
+        drop(stream);
+        let a = of(&metrics, &fleet, "a");
+        assert_eq!((a.in_flight, a.tokens, a.remaining_ratio), (0, 1_001, Some(0.1)));
+        assert_eq!(a.failures, u64::from(!leaves));
+    }
 }

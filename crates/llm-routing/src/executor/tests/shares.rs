@@ -1,7 +1,8 @@
 //! What part of the deadline each attempt gets. Time is tokio's here, and paused.
 
 use super::*;
-use llm_core::{Clock, DriverInfo, HealthStatus, ModelId, ResolvedModel, async_trait};
+use crate::router::Router;
+use llm_core::{ChatDriver, Clock, DriverInfo, HealthStatus, ModelId, ResolvedModel, async_trait};
 use std::time::SystemTime;
 
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl Clock for TokioClock {
 struct Slow(Arc<TestDriver>, u64);
 
 #[async_trait]
-impl llm_core::ChatDriver for Slow {
+impl ChatDriver for Slow {
     fn info(&self) -> &DriverInfo {
         self.0.info()
     }
@@ -94,8 +95,8 @@ async fn the_last_gets_all_that_is_left_and_nobody_less_than_five_seconds() {
     let (log, took) = ask(&[100, 50], Some(60), false).await;
     assert_eq!(
         (log, took),
-        (vec!["a timeout".into(), "b served".into()], 80),
-        "drivers keep the deadline themselves"
+        (vec!["a timeout".into(), "b timeout".into()], 60),
+        "the deadline ends it"
     );
     let (log, took) = ask(&[4, 1], Some(6), false).await;
     assert_eq!(
@@ -106,8 +107,8 @@ async fn the_last_gets_all_that_is_left_and_nobody_less_than_five_seconds() {
     let (log, took) = ask(&[4, 1], Some(3), false).await;
     assert_eq!(
         (log, took),
-        (vec!["a served".to_owned()], 4),
-        "no share of so little: what ends it is the deadline, which drivers keep themselves"
+        (vec!["a timeout".to_owned()], 3),
+        "no share of so little: what ends it is the deadline"
     );
 }
 
@@ -115,4 +116,94 @@ async fn the_last_gets_all_that_is_left_and_nobody_less_than_five_seconds() {
 async fn without_a_deadline_everybody_may_take_as_long_as_it_takes() {
     let (log, took) = ask(&[1_000, 1], None, true).await;
     assert_eq!((log, took), (vec!["a served".to_owned()], 1_000));
+}
+
+fn slow(id: &str, seconds: u64) -> Candidate {
+    Candidate::new(id, Arc::new(Slow(driver().shared(), seconds)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_router_below_shares_what_the_one_above_gives_it() {
+    let metrics = Metrics::new();
+    let inner = Router::new(
+        "in",
+        vec![slow("h", 1_000), slow("g", 2)],
+        RoutingPolicy::empty("in"),
+    )
+    .unwrap()
+    .with_metrics(metrics.clone());
+    let candidates = vec![
+        Candidate::new("in", Arc::new(inner)),
+        slow("x", 1_000),
+        slow("o", 1),
+    ];
+    let outer = Router::new("out", candidates, RoutingPolicy::empty("out")).unwrap();
+    let cx = CallContext::new(Arc::new(TokioClock)).with_timeout(Duration::from_secs(30));
+    let start = cx.clock().now();
+    let response = outer.chat(&cx, &ChatRequest::user("hi")).await.unwrap();
+    assert_eq!(log(&response.attempts), ["in/h timeout", "in/g served"]);
+    assert_eq!(
+        (cx.clock().now() - start).as_secs(),
+        5 + 2,
+        "half of 10, a third of 30"
+    );
+    assert_eq!(metrics.of("h", cx.clock().now()).failures, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_dropped_at_a_limit_from_above_has_failed() {
+    let metrics = Metrics::new();
+    let only = Router::new("in", vec![slow("h", 1_000)], RoutingPolicy::empty("in"))
+        .unwrap()
+        .with_metrics(metrics.clone());
+    let start = TokioClock.now();
+    let cx = CallContext::new(Arc::new(TokioClock)).with_attempt_limit(start + Duration::from_secs(7));
+    let request = ChatRequest::user("hi");
+    let dropped = tokio::time::timeout(Duration::from_secs(7), only.chat(&cx, &request)).await;
+    assert!(dropped.is_err() || dropped.unwrap().is_err());
+    let h = metrics.of("h", TokioClock.now());
+    assert_eq!((h.failures, h.in_flight, h.total_ms), (1, 0, Some(7_000.0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_hangs_is_known_to_be_slow() {
+    let policy = RoutingPolicy::empty("latency").with_ranker(crate::LatencyRanker::new());
+    let router = Router::new("r", vec![slow("a", 1_000), slow("b", 1)], policy).unwrap();
+    let mut firsts = Vec::new();
+    for _ in 0..3 {
+        let cx = CallContext::new(Arc::new(TokioClock)).with_timeout(Duration::from_secs(20));
+        let response = router.chat(&cx, &ChatRequest::user("hi")).await.unwrap();
+        firsts.push(response.attempts[0].candidate.clone());
+    }
+    assert_eq!(firsts, ["a", "b", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_ends_a_stream_that_has_not_begun_and_a_paid_answer_is_kept() {
+    for streamed in [false, true] {
+        let (log, took) = ask(&[100], Some(10), streamed).await;
+        assert_eq!((log, took), (vec!["a timeout".to_owned()], 10));
+    }
+    let empty = driver().then(Outcome::Text("")).shared();
+    let candidates = vec![Candidate::new("a", empty), slow("b", 1_000)];
+    let router = Router::new("r", candidates, RoutingPolicy::empty("test"))
+        .unwrap()
+        .with_executor(PlanExecutor::new().with_response_check(ResponseCheck::new().empty()));
+    let cx = CallContext::new(Arc::new(TokioClock)).with_timeout(Duration::from_secs(10));
+    let response = router.chat(&cx, &ChatRequest::user("hi")).await.unwrap();
+    assert_eq!(log(&response.attempts), ["a served", "b timeout"]);
+    assert_eq!(response.warnings.len(), 1);
+}
+
+#[test]
+fn a_deadline_needs_a_runtime() {
+    let router = Router::new("r", vec![slow("a", 0)], RoutingPolicy::empty("test")).unwrap();
+    let cx = CallContext::new(Arc::new(TokioClock)).with_timeout(Duration::from_secs(10));
+    let request = ChatRequest::user("hi");
+    let call = router.chat(&cx, &request);
+    let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+    let std::task::Poll::Ready(Err(error)) = std::pin::pin!(call).poll(&mut task) else {
+        panic!("it waits for a timer that is not there");
+    };
+    assert_eq!(error.kind(), ErrorKind::Config);
 }
