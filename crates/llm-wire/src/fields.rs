@@ -69,8 +69,9 @@ impl Fields {
         &self.path
     }
 
+    // What is left keeps its order: a piece that goes back to its vendor goes back as it came.
     pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
-        self.map.remove(key).filter(|value| !value.is_null())
+        self.map.shift_remove(key).filter(|value| !value.is_null())
     }
 
     pub(crate) fn text(&mut self, key: &str) -> Result<Option<String>> {
@@ -167,7 +168,7 @@ impl Fields {
     /// Drops fields that mean nothing here.
     pub(crate) fn ignore(&mut self, keys: &[&str]) {
         for key in keys {
-            self.map.remove(*key);
+            self.map.shift_remove(*key);
         }
     }
 

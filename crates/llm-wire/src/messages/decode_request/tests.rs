@@ -223,7 +223,8 @@ fn media_are_read_wherever_they_are() {
 
 #[test]
 fn what_an_answer_held_is_kept_for_its_vendor() {
-    let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "SIG", "new": 1});
+    let thinking =
+        json!({"type": "thinking", "thinking": "hm", "signature": "SIG", "new": 1, "a": 2, "b": 3});
     let redacted = json!({"type": "redacted_thinking", "data": "ENC", "x": null});
     let content = json!([
         thinking,
@@ -242,6 +243,8 @@ fn what_an_answer_held_is_kept_for_its_vendor() {
         _ => None,
     };
     let kept: Vec<_> = parts.iter().map(replay).collect();
+    let text = |value: &Value| value.to_string();
+    assert_eq!(kept[0].as_ref().map(text), Some(text(&thinking)), "in its order");
     assert_eq!(
         kept,
         [
