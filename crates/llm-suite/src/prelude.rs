@@ -68,8 +68,9 @@
 
 pub use crate::context;
 pub use llm_core::{
-    ChatDriver, ChatDriverExt, ChatEvent, ChatRequest, ChatResponse, Error, ErrorKind, Message, ModelId,
-    OutputFormat, Result, Stack, ToolSpec,
+    ChatDriver, ChatDriverExt, ChatEvent, ChatRequest, ChatResponse, ContentPart, Error, ErrorKind,
+    ImagePart, MediaSource, Message, ModelId, OutputFormat, Reasoning, ReasoningEffort, Result, Role, Stack,
+    ToolChoice, ToolResult, ToolSpec, VendorId,
 };
 #[cfg(feature = "claude")]
 pub use llm_driver_claude::{ClaudeConfig, ClaudeDriver};

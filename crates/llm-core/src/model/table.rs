@@ -188,9 +188,10 @@ impl ModelTable {
     }
 
     fn unknown_model(&self, name: &ModelId) -> Error {
+        // Nobody should move to a model whose end is announced.
         let usable = self.entries.iter().filter_map(|(id, entry)| match entry {
-            Entry::Usable(_) => Some(id.as_str()),
-            Entry::Refused(_) => None,
+            Entry::Usable(model) if model.deprecated_on.is_none() => Some(id.as_str()),
+            Entry::Usable(_) | Entry::Refused(_) => None,
         });
         let bare = self.without_prefix(name);
         let nearest = nearest(bare.as_ref().unwrap_or(name).as_str(), usable);
@@ -246,4 +247,24 @@ fn about(mut error: Error, name: &ModelId) -> Error {
 fn unseen(id: ModelId) -> ResolvedModel {
     let capabilities = Capabilities::unknown().with(Capability::Streaming, true);
     ResolvedModel::unknown(id).with_capabilities(capabilities)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_a_model_whose_end_is_announced() {
+        let model = |name: &str, end: Option<&str>| {
+            let mut model = ResolvedModel::unknown(ModelId::new(name).unwrap());
+            model.deprecated_on = end.map(str::to_owned);
+            model
+        };
+        let table = ModelTable::new(UnknownModels::Refuse)
+            .with_model(model("chat-1", Some("2026-07-01")))
+            .with_model(model("chat-2", None));
+        let error = table.resolve(Some(&ModelId::new("chat-3").unwrap())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnknownModel);
+        assert!(error.message().contains("for example chat-2;"), "{error}");
+    }
 }
