@@ -51,6 +51,18 @@ impl Router {
         }
         let id = DriverId::new(format!("router:{name}"))?;
         let own_model = ModelId::new(id.as_str())?;
+        let listed = policy.selector().listed();
+        for unknown in listed
+            .iter()
+            .filter(|id| candidates.iter().all(|one| one.id() != **id))
+        {
+            tracing::warn!(
+                name: "llm.routing.unknown_candidate",
+                router = id.as_str(),
+                candidate = unknown,
+                "a weight is given to a candidate that this router does not have; check its id"
+            );
+        }
         let mut hosts: Vec<_> = candidates
             .iter()
             .map(|c| c.stack().info().base_url.as_str())

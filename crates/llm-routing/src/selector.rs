@@ -37,6 +37,11 @@ pub trait Selector: Debug + Send + Sync + 'static {
     /// Places in [`Selection::contenders`], best first. A contender that is left out is not in the plan;
     /// naming one twice or naming a place that does not exist fails the decision.
     fn order(&self, selection: &Selection<'_>) -> Vec<usize>;
+
+    /// The candidates that it was told something of, by id. A router that has none of such a name says so in the log.
+    fn listed(&self) -> Vec<&str> {
+        Vec::new()
+    }
 }
 
 impl<S: Selector + ?Sized> Selector for Arc<S> {
@@ -45,6 +50,9 @@ impl<S: Selector + ?Sized> Selector for Arc<S> {
     }
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
         (**self).order(selection)
+    }
+    fn listed(&self) -> Vec<&str> {
+        (**self).listed()
     }
 }
 

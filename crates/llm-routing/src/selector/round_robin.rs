@@ -111,6 +111,10 @@ impl Selector for RoundRobin {
         }
         turns.into_iter().map(|(_, place, _)| place).collect()
     }
+
+    fn listed(&self) -> Vec<&str> {
+        self.weights.keys().map(String::as_str).collect()
+    }
 }
 
 #[cfg(test)]

@@ -92,6 +92,10 @@ impl Selector for WeightedRandom {
         selection.penalised_last(&mut order);
         order
     }
+
+    fn listed(&self) -> Vec<&str> {
+        self.weights.keys().map(String::as_str).collect()
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +123,7 @@ mod tests {
         for (count, expected) in counts.iter().zip(expected) {
             assert!(count.abs_diff(expected) <= 180, "{counts:?}");
         }
+        assert_eq!(weighted.listed(), ["c0", "c1", "c2"]);
         let orders = orders(&weighted, &[None; 4], 50);
         assert!(orders.iter().all(|order| order.len() == 3 && !order.contains(&2)));
     }
