@@ -29,6 +29,8 @@ mod lenient;
 mod option_key;
 mod retry_hint;
 mod service_tiers;
+#[cfg(any(feature = "chat-completions", feature = "responses"))]
+mod strict_schema;
 mod think;
 mod token_count;
 mod tool_names;

@@ -15,6 +15,7 @@ use llm_core::{ErrorKind, ReasoningEffort, VendorId};
 
 pub use crate::option_key::{JsonForm, OptionKey};
 pub use crate::service_tiers::ServiceTiers;
+pub use crate::strict_schema::StrictSchemas;
 pub use messages::{CallIds, MessageForm, MissingReasoning, Prefill, PrefillMark};
 pub use model_rule::{EffortForm, ModelRule};
 pub use parts::{AudioForm, FileForm, PartSupport};
@@ -48,6 +49,8 @@ pub struct Dialect {
     pub json_schema: bool,
     /// What it takes of answers in JSON.
     pub json: JsonAnswers,
+    /// Which schemas of tools and of answers it can be held to.
+    pub strict_schemas: StrictSchemas,
     /// Where reasoning text comes back, tried in order; empty: it never does.
     pub reasoning_fields: &'static [&'static str],
     /// The field in which reasoning text of an assistant turn is sent back to the vendor it came from;
@@ -127,6 +130,7 @@ impl Dialect {
             parallel_tool_calls: true,
             json_schema: true,
             json: JsonAnswers::OPENAI,
+            strict_schemas: StrictSchemas::Closed,
             reasoning_fields: &["reasoning_content", "reasoning"],
             replay_reasoning_field: None,
             replay_reasoning_parts: false,
@@ -166,6 +170,7 @@ impl Dialect {
                 service_tiers: ServiceTiers::Any,
                 ..Dialect::openai().options
             },
+            strict_schemas: StrictSchemas::AsGiven,
             shows_reasoning: true,
             model_rules: &[],
             reasoning_rule: ModelRule::PLAIN,

@@ -8,6 +8,7 @@ use llm_core::{Capability, ReasoningEffort, ResolvedModel, Support, VendorId};
 
 pub use crate::option_key::{JsonForm, OptionKey};
 pub use crate::service_tiers::ServiceTiers;
+pub use crate::strict_schema::StrictSchemas;
 pub use model_rule::ModelRule;
 
 /// One host's differences. Start from [`Dialect::openai`] or, for any other host that speaks the format, from
@@ -21,6 +22,8 @@ pub struct Dialect {
     pub developer_role: bool,
     /// Does it take reasoning back in plain words, where it is not encrypted? Hosts of open models do.
     pub plain_reasoning: bool,
+    /// Which schemas of tools and of answers it can be held to.
+    pub strict_schemas: StrictSchemas,
     /// The classes of service that it knows.
     pub service_tiers: ServiceTiers,
     /// The keys of the vendor's options bag.
@@ -38,6 +41,7 @@ impl Dialect {
             vendor: VendorId::from_static("openai"),
             developer_role: true,
             plain_reasoning: false,
+            strict_schemas: StrictSchemas::Closed,
             service_tiers: ServiceTiers::Only(&[
                 "auto",
                 "default",
@@ -58,6 +62,7 @@ impl Dialect {
         Dialect {
             developer_role: false,
             plain_reasoning: true,
+            strict_schemas: StrictSchemas::AsGiven,
             service_tiers: ServiceTiers::Any,
             model_rules: &[],
             reasoning_rule: ModelRule::REASONING,

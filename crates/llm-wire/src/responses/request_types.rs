@@ -164,7 +164,7 @@ pub(crate) enum WireFormat<'a> {
         name: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<&'a str>,
-        schema: &'a Value,
+        schema: Cow<'a, Value>,
         #[serde(skip_serializing_if = "Option::is_none")]
         strict: Option<bool>,
     },

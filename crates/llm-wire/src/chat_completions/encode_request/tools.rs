@@ -11,6 +11,7 @@ use llm_core::model::Knob;
 use llm_core::{Capability, OutputFormat, Result, Support, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::fmt::Display;
 
 impl<'a> Encoding<'a> {
     pub(super) fn tools(&mut self, own: &OwnOptions<'a>, body: &mut Body<'a>) -> Result<()> {
@@ -28,13 +29,22 @@ impl<'a> Encoding<'a> {
                 Some(parameters) => Some(Cow::Borrowed(parameters)),
                 None => without.then(|| Cow::Owned(json!({"type": "object", "properties": {}}))),
             };
+            let asked = self.strict(index, tool.strict)?;
+            let (parameters, strict) = match parameters {
+                Some(parameters) => {
+                    let (schema, strict) =
+                        self.held_to(format_args!("tools[{index}].strict"), parameters, asked);
+                    (Some(schema), strict)
+                }
+                None => (None, asked),
+            };
             tools.push(WireTool::Function {
                 kind: "function",
                 function: WireFunction {
                     name: self.tool_names.sent(&tool.name),
                     description: tool.description.as_deref(),
                     parameters,
-                    strict: self.strict(index, tool.strict)?,
+                    strict,
                 },
             });
         }
@@ -45,6 +55,20 @@ impl<'a> Encoding<'a> {
         }
         self.tool_choice(offered, body)?;
         self.parallel_tool_calls(offered, body)
+    }
+
+    /// A schema and whether the host is to hold its model to it. Says so in a warning where it cannot.
+    fn held_to(
+        &mut self,
+        field: impl Display,
+        schema: Cow<'a, Value>,
+        asked: Option<bool>,
+    ) -> (Cow<'a, Value>, Option<bool>) {
+        let sent = self.dialect.strict_schemas.sent(schema, asked);
+        if let Some(message) = sent.why_not {
+            self.warn(field, &message);
+        }
+        (sent.schema, sent.strict)
     }
 
     /// What a tool asks for in the way of guaranteed arguments.
@@ -176,12 +200,14 @@ impl<'a> Encoding<'a> {
                 if name.is_empty() {
                     return Err(invalid("output.name", "is empty; give the schema a name"));
                 }
+                let schema = self.schema(schema)?;
+                let (schema, strict) = self.held_to("output.strict", schema, *strict);
                 WireResponseFormat::JsonSchema {
                     json_schema: WireSchema {
                         name,
                         description: description.as_deref(),
-                        schema: self.schema(schema)?,
-                        strict: *strict,
+                        schema,
+                        strict,
                     },
                 }
             }

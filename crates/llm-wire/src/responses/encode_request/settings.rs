@@ -8,6 +8,7 @@ use crate::fault::{invalid, unsupported};
 use crate::responses::request_types::{Body, Include, WireFormat};
 use llm_core::model::Knob;
 use llm_core::{Capability, OutputFormat, Result, Support};
+use std::borrow::Cow;
 
 /// Keys of the options bag that are no fields of the body, or go their own way into it.
 pub(super) const NOT_IN_BODY: [&str; 8] = [
@@ -152,11 +153,15 @@ impl<'a> Encoding<'a> {
                 if name.is_empty() {
                     return Err(invalid("output.name", "is empty; give the schema a name"));
                 }
+                let sent = self.dialect.strict_schemas.sent(Cow::Borrowed(schema), *strict);
+                if let Some(message) = sent.why_not {
+                    self.warn("output.strict", &message);
+                }
                 let format = WireFormat::JsonSchema {
                     name,
                     description: description.as_deref(),
-                    schema,
-                    strict: *strict,
+                    schema: sent.schema,
+                    strict: sent.strict,
                 };
                 text.add("format", format);
             }

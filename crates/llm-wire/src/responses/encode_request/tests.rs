@@ -163,7 +163,8 @@ fn limits_callers_and_what_there_is_not() {
 fn the_form_of_the_answer_is_flat() {
     let schema = json!({"type": "object", "properties": {}});
     let request = hi().with_output(OutputFormat::json_schema("remark", schema.clone()));
-    let format = json!({"type": "json_schema", "name": "remark", "schema": schema, "strict": true});
+    let closed = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let format = json!({"type": "json_schema", "name": "remark", "schema": closed, "strict": true});
     assert_eq!(body(&request)["text"], json!({"format": format}));
     let json = hi()
         .with_output(OutputFormat::Json)
@@ -174,6 +175,29 @@ fn the_form_of_the_answer_is_flat() {
     );
     let nameless = hi().with_output(OutputFormat::json_schema("", schema));
     assert_eq!(refusal(&nameless), invalid("output.name"));
+}
+
+#[test]
+fn what_the_vendor_does_not_take_as_strict_is_not_sent_as_strict() {
+    let open = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let tool = ToolSpec::new("f").with_parameters(open.clone()).with_strict(true);
+    let request = hi()
+        .with_tools([tool])
+        .with_output(OutputFormat::json_schema("x", open.clone()));
+    let (body, warned) = sent_to("demo", &request);
+    let (function, format) = (&body["tools"][0], &body["text"]["format"]);
+    assert_eq!(
+        (&function["strict"], &function["parameters"]),
+        (&json!(false), &open)
+    );
+    assert_eq!((&format["strict"], &format["schema"]), (&json!(false), &open));
+    assert_eq!(warned, ["tools[0].strict", "output.strict"]);
+    let (body, warned) = sent_by(&Dialect::compatible(), "demo", &request).unwrap();
+    assert_eq!(
+        (&body["tools"][0]["strict"], &body["text"]["format"]["strict"]),
+        (&json!(true), &json!(true))
+    );
+    assert!(warned.is_empty());
 }
 
 #[test]

@@ -18,18 +18,23 @@ impl<'a> Encoding<'a> {
                 let field = format!("tools[{index}].name");
                 return Err(invalid(&field, "is empty; give the tool a name"));
             }
+            let parameters = match &tool.parameters {
+                Some(parameters) => Cow::Borrowed(parameters),
+                None => Cow::Owned(
+                    json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
+                ),
+            };
+            let sent = self.dialect.strict_schemas.sent(parameters, tool.strict);
+            if let Some(message) = sent.why_not {
+                self.warn(format_args!("tools[{index}].strict"), &message);
+            }
             tools.push(WireTool::Function {
                 kind: "function",
                 name: self.tool_names.sent(&tool.name),
                 description: tool.description.as_deref(),
-                parameters: match &tool.parameters {
-                    Some(parameters) => Cow::Borrowed(parameters),
-                    None => Cow::Owned(
-                        json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
-                    ),
-                },
+                parameters: sent.schema,
                 // left out, the host would make schemas strict that are not meant so
-                strict: tool.strict.unwrap_or(false),
+                strict: sent.strict.unwrap_or(false),
             });
         }
         tools.extend(own.iter().map(WireTool::Own));

@@ -55,7 +55,7 @@ fn a_stream_asks_for_usage_where_the_host_knows_that() {
 fn tools_and_every_choice_are_sent() {
     let tool = ToolSpec::new("f")
         .with_description("d")
-        .with_parameters(json!({"type": "object"}))
+        .with_parameters(json!({"type": "object", "properties": {}}))
         .with_strict(true);
     let request = hi()
         .with_tools([tool, ToolSpec::new("g")])
@@ -77,7 +77,7 @@ fn tools_and_every_choice_are_sent() {
                 "messages": [{"role": "user", "content": "hi"}],
                 "tools": [
                     {"type": "function", "function": {"name": "f", "description": "d",
-                        "parameters": {"type": "object"}, "strict": true}},
+                        "parameters": {"type": "object", "properties": {}, "additionalProperties": false}, "strict": true}},
                     {"type": "function", "function": {"name": "g"}},
                 ],
                 "tool_choice": word, "parallel_tool_calls": false,
@@ -133,14 +133,17 @@ fn a_model_of_one_call_at_a_time_is_not_told_so() {
 
 #[test]
 fn a_schema_is_sent_or_refused() {
-    let request = hi().with_output(OutputFormat::json_schema("x", json!({"b": 1, "a": 2})));
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let mut closed = schema.clone();
+    closed["additionalProperties"] = false.into();
+    let request = hi().with_output(OutputFormat::json_schema("x", schema));
     check(
         "demo",
         &request,
         json!({
             "messages": [{"role": "user", "content": "hi"}],
             "response_format": {"type": "json_schema",
-                "json_schema": {"name": "x", "schema": {"b": 1, "a": 2}, "strict": true}},
+                "json_schema": {"name": "x", "schema": closed, "strict": true}},
         }),
     );
     let mut dialect = Dialect::openai();
@@ -149,6 +152,30 @@ fn a_schema_is_sent_or_refused() {
         refused_by(&dialect, &model("demo"), &request),
         (ErrorKind::Unsupported, "output".into())
     );
+}
+
+#[test]
+fn what_openai_does_not_take_as_strict_is_not_sent_as_strict() {
+    let open = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let tool = ToolSpec::new("f").with_parameters(open.clone()).with_strict(true);
+    let request = hi()
+        .with_tools([ToolSpec::new("g"), tool])
+        .with_output(OutputFormat::json_schema("x", open.clone()));
+    let (body, warnings) = encoded(&Dialect::openai(), &model("demo"), &request);
+    let (function, answer) = (
+        &body["tools"][1]["function"],
+        &body["response_format"]["json_schema"],
+    );
+    assert_eq!(
+        (&function["strict"], &function["parameters"]),
+        (&json!(false), &open)
+    );
+    assert_eq!((&answer["strict"], &answer["schema"]), (&json!(false), &open));
+    assert_eq!(fields(&warnings), ["tools[1].strict", "output.strict"]);
+    let (body, warnings) = encoded(&Dialect::compatible(), &model("demo"), &request);
+    assert_eq!(body["tools"][1]["function"]["strict"], true);
+    assert_eq!(body["response_format"]["json_schema"]["schema"], open);
+    assert!(warnings.is_empty());
 }
 
 #[test]
