@@ -130,6 +130,7 @@ pub(super) fn kind_of_message(message: &str) -> Option<ErrorKind> {
         "more credits",
         "spend limit",
         "spending limit",
+        "api usage limits",
     ];
     const FILTER: &[&str] = &[
         "content management policy",

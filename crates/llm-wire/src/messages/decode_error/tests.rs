@@ -50,8 +50,12 @@ fn wordings_tell_what_the_type_does_not() {
             Kind::QuotaExhausted,
         ),
         (
-            "You have reached your specified API usage limits / spend limit.",
+            "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
             Kind::QuotaExhausted,
+        ),
+        (
+            "messages.0: 'You have reached your specified API usage limits' is no valid role",
+            Kind::InvalidRequest,
         ),
         ("Output blocked by content filtering policy", Kind::ContentFilter),
         ("messages: at least one message is required", Kind::InvalidRequest),
