@@ -187,7 +187,7 @@ impl<'c> ChatCall<'c> {
         if let (Some(name), Some(key)) = (self.api.idempotency_header(), self.cx.idempotency_key()) {
             http = http.with_header(name, key)?;
         }
-        let cost = CostRule::new(self.cx, self.request, &self.model, encoded.price);
+        let cost = CostRule::new(self.cx, self.request, &self.model, encoded.price, &warnings);
         let limits = self.api.limits();
         let reading = Reading::new(encoded.codec, limits, http.body.clone(), warnings, cost);
         Ok((http, reading))
