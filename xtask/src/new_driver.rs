@@ -2,6 +2,7 @@
 
 mod edits;
 mod name;
+mod taken;
 mod template;
 
 use std::path::{Path, PathBuf};
@@ -59,6 +60,7 @@ fn start(arguments: &Arguments) -> Outcome {
     };
     let name = Name::parse(name)?;
     let wire = Wire::named(arguments.value("--wire").unwrap_or("chat_completions"))?;
+    taken::check_types(&workspace::root()?.join(template::TEMPLATE).join("src"), &name)?;
     match arguments.value("--out") {
         Some(folder) => outside(&name, wire, Path::new(folder)),
         None => inside(&name, wire),
@@ -67,6 +69,7 @@ fn start(arguments: &Arguments) -> Outcome {
 
 fn inside(name: &Name, wire: &Wire) -> Outcome {
     let root = workspace::root()?;
+    taken::check_suite(&root, name)?;
     let folder = root.join("crates").join(name.package());
     if folder.exists() {
         return Err(Failure::usage(format!(

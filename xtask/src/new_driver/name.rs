@@ -6,6 +6,16 @@ use crate::failure::{Failure, Outcome};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name(String);
 
+/// Words of the language, those that it keeps for later included, and its own crates. None of them can be the name of a
+/// module.
+const WORDS: [&str; 53] = [
+    "abstract", "alloc", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self",
+    "static", "std", "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];
+
 /// The longest name: crates have limits of their own.
 const LONGEST: usize = 40;
 
@@ -21,6 +31,7 @@ impl Name {
         let wrong = match text {
             _ if text.starts_with("llm-") => "leave out `llm-driver-`: it is added",
             "testkit" | "core" | "wire" | "http" => "is the name of another crate of ours; choose another",
+            _ if WORDS.contains(&text) => "is a word of Rust, which no module can be named; choose another",
             _ if text.len() > LONGEST => "is too long; 40 characters are the most",
             _ if !text.starts_with(|first: char| first.is_ascii_lowercase())
                 || !text.split('-').all(is_word) =>
@@ -84,6 +95,11 @@ mod tests {
             ("../x", "lower-case"),
             ("llm-driver-nimbus", "is added"),
             ("testkit", "another crate"),
+            ("self", "word of Rust"),
+            ("crate", "word of Rust"),
+            ("type", "word of Rust"),
+            ("async", "word of Rust"),
+            ("std", "word of Rust"),
             (&"x".repeat(41), "too long"),
         ] {
             let failure = Name::parse(bad).unwrap_err();

@@ -61,7 +61,7 @@ pub(super) enum Home {
     Outside,
 }
 
-const TEMPLATE: &str = "examples/external-driver";
+pub(super) const TEMPLATE: &str = "examples/external-driver";
 
 /// What is there only because the example is an example, or is made by cargo.
 const NOT_COPIED: [&str; 4] = ["Cargo.toml", "Cargo.lock", ".gitignore", "target"];
