@@ -25,6 +25,8 @@ mod failure;
 mod fault;
 mod fields;
 mod json_text;
+#[cfg(any(feature = "chat-completions", feature = "responses"))]
+mod json_word;
 mod lenient;
 mod option_key;
 mod retry_hint;

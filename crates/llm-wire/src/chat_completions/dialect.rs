@@ -164,6 +164,7 @@ impl Dialect {
             reasoning_max_tokens_field: MaxTokensField::MaxTokens,
             developer_role: false,
             messages: MessageForm::COMPATIBLE,
+            json: JsonAnswers::COMPATIBLE,
             options: OptionSupport {
                 top_k: true,
                 user: Some("user"),

@@ -24,6 +24,9 @@ pub struct Dialect {
     pub plain_reasoning: bool,
     /// Which schemas of tools and of answers it can be held to.
     pub strict_schemas: StrictSchemas,
+    /// Must the word JSON stand in a message where an answer in JSON without a schema is asked for? Then a message is added
+    /// to a request that does not hold it.
+    pub wants_json_word: bool,
     /// The classes of service that it knows.
     pub service_tiers: ServiceTiers,
     /// The keys of the vendor's options bag.
@@ -41,6 +44,7 @@ impl Dialect {
             vendor: VendorId::from_static("openai"),
             developer_role: true,
             plain_reasoning: false,
+            wants_json_word: true,
             strict_schemas: StrictSchemas::Closed,
             service_tiers: ServiceTiers::Only(&[
                 "auto",
@@ -62,6 +66,7 @@ impl Dialect {
         Dialect {
             developer_role: false,
             plain_reasoning: true,
+            wants_json_word: false,
             strict_schemas: StrictSchemas::AsGiven,
             service_tiers: ServiceTiers::Any,
             model_rules: &[],

@@ -40,6 +40,7 @@ impl Dialect {
             },
             parallel_tool_calls: false,
             json_schema: false,
+            json: JsonAnswers::OPENAI,
             replay_reasoning_field: Some("reasoning_content"),
             // Of two libraries one sends the empty string and one a space; a space is never taken for nothing.
             missing_reasoning: MissingReasoning::OnceThereWereCalls(" "),

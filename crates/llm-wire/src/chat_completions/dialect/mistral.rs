@@ -42,6 +42,7 @@ impl Dialect {
                 parameters_required: true,
                 ..ToolForm::OPENAI
             },
+            json: JsonAnswers::OPENAI,
             replay_reasoning_parts: true,
             raised_efforts: &[(Low, High), (Medium, High), (XHigh, Max)],
             max_stop_sequences: usize::MAX,

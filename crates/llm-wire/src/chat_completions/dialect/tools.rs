@@ -45,6 +45,9 @@ pub struct JsonAnswers {
     pub streamed: bool,
     /// Which schemas it takes.
     pub schemas: Schemas,
+    /// Must the word JSON stand in a message where an answer in JSON without a schema is asked for? Then it is added to
+    /// the system text of a request that does not hold it.
+    pub wants_word: bool,
 }
 
 impl JsonAnswers {
@@ -52,6 +55,13 @@ impl JsonAnswers {
     pub const OPENAI: JsonAnswers = JsonAnswers {
         streamed: true,
         schemas: Schemas::AsGiven,
+        wants_word: true,
+    };
+
+    /// As nearly all hosts take them.
+    pub const COMPATIBLE: JsonAnswers = JsonAnswers {
+        wants_word: false,
+        ..JsonAnswers::OPENAI
     };
 }
 

@@ -5,6 +5,7 @@ use super::Encoding;
 use super::results::{Answer, NO_RESULT, Results};
 use crate::chat_completions::request_types::{WireContent, WireMessage, WirePart, WirePartBody};
 use crate::fault::{PartPath, invalid, unsupported};
+use crate::json_word;
 use llm_core::model::Knob;
 use llm_core::{CachePoint, CacheTtl, ContentPart, Message, Result, Role};
 use std::borrow::Cow;
@@ -38,7 +39,39 @@ impl<'a> Encoding<'a> {
                 "holds nothing that can be sent: tool results without their calls, or empty messages";
             return Err(invalid("messages", message));
         }
+        if self.dialect.json.wants_word && json_word::is_missing(self.request) {
+            self.say_json(&mut out);
+        }
         Ok(out)
+    }
+
+    /// Asks for JSON in the first system message, or in a new one.
+    fn say_json(&mut self, out: &mut Vec<WireMessage<'a>>) {
+        self.warn("output", json_word::ADDED);
+        let system = out
+            .iter_mut()
+            .find(|message| matches!(message.role, "system" | "developer"));
+        match system.map(|message| &mut message.content) {
+            Some(WireContent::Parts(parts)) => parts.push(text(json_word::INSTRUCTION)),
+            Some(WireContent::Text(said)) if !said.is_empty() => {
+                let said = said.to_mut();
+                said.push_str("\n\n");
+                said.push_str(json_word::INSTRUCTION);
+            }
+            Some(content) => *content = WireContent::of(vec![text(json_word::INSTRUCTION)]),
+            None => {
+                let content = WireContent::of(vec![text(json_word::INSTRUCTION)]);
+                out.insert(0, WireMessage::new(self.system_role(), content));
+            }
+        }
+    }
+
+    fn system_role(&self) -> &'static str {
+        if self.dialect.developer_role && self.rule.reasons {
+            "developer"
+        } else {
+            "system"
+        }
     }
 
     /// The system messages, where all of them must stand at the beginning.
@@ -189,7 +222,7 @@ impl<'a> Encoding<'a> {
         }
         let role = match message.role {
             Role::Tool => return Ok(()),
-            Role::System if self.dialect.developer_role && self.rule.reasons => "developer",
+            Role::System => self.system_role(),
             other => role_word(other),
         };
         if only_results {

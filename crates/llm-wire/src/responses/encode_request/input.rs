@@ -5,6 +5,7 @@ use super::Encoding;
 use super::assistant::Thoughts;
 use super::results::Results;
 use crate::fault::{PartPath, invalid, unsupported};
+use crate::json_word;
 use crate::responses::request_types::{Body, Item, WireContent, WirePart, WirePartBody};
 use llm_core::model::Knob;
 use llm_core::{CachePoint, CacheTtl, ContentPart, Message, Result, Role};
@@ -41,8 +42,30 @@ impl<'a> Encoding<'a> {
             let message = "holds nothing that can be sent: tool results without their calls, or empty turns";
             return Err(invalid("messages", message));
         }
+        if self.dialect.wants_json_word && json_word::is_missing(self.request) {
+            self.warn("output", json_word::ADDED);
+            // among the input: whether the host looks into the instructions too is not known
+            let content = WireContent::of(filled(json_word::INSTRUCTION).into_iter().collect());
+            let role = self.system_role();
+            items.insert(
+                0,
+                Item::Message {
+                    role,
+                    content,
+                    phase: None,
+                },
+            );
+        }
         body.add("input", items);
         Ok(())
+    }
+
+    fn system_role(&self) -> &'static str {
+        if self.dialect.developer_role && self.rule.reasons {
+            "developer"
+        } else {
+            "system"
+        }
     }
 
     /// The system messages at the start, if they are text alone. Gives back where the rest begins.
@@ -151,7 +174,7 @@ impl<'a> Encoding<'a> {
         self.nameless(index);
         let role = match message.role {
             Role::Tool => return Ok(()),
-            Role::System if self.dialect.developer_role && self.rule.reasons => "developer",
+            Role::System => self.system_role(),
             other => role_word(other),
         };
         if !only_results {

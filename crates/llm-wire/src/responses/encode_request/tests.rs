@@ -166,7 +166,7 @@ fn the_form_of_the_answer_is_flat() {
     let closed = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let format = json!({"type": "json_schema", "name": "remark", "schema": closed, "strict": true});
     assert_eq!(body(&request)["text"], json!({"format": format}));
-    let json = hi()
+    let json = ChatRequest::user("as JSON")
         .with_output(OutputFormat::Json)
         .with_vendor_option(OPENAI, "verbosity", json!("low"));
     assert_eq!(
@@ -175,6 +175,24 @@ fn the_form_of_the_answer_is_flat() {
     );
     let nameless = hi().with_output(OutputFormat::json_schema("", schema));
     assert_eq!(refusal(&nameless), invalid("output.name"));
+}
+
+#[test]
+fn json_is_asked_for_in_words() {
+    let request = hi().with_output(OutputFormat::Json);
+    for (model, role) in [("gpt-6-luna", "developer"), ("gpt-4o", "system")] {
+        let (body, warned) = sent_to(model, &request);
+        let added = json!({"type": "message", "role": role, "content": "Answer in JSON."});
+        assert_eq!(
+            (&body["input"][0], body["input"].as_array().unwrap().len()),
+            (&added, 2)
+        );
+        assert_eq!(warned, ["output"]);
+    }
+    let (body, warned) = sent_by(&Dialect::compatible(), "demo", &request).unwrap();
+    assert_eq!((body["input"].as_array().unwrap().len(), warned.len()), (1, 0));
+    let said = ChatRequest::user("as JSON").with_output(OutputFormat::Json);
+    assert_eq!(self::body(&said)["input"].as_array().unwrap().len(), 1);
 }
 
 #[test]

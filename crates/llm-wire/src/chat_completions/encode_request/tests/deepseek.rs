@@ -72,7 +72,7 @@ fn sampling_is_for_answers_without_thought() {
 fn settings_have_their_own_names_and_some_are_not_there() {
     let mut sampling = Sampling::default();
     sampling.seed = Some(7);
-    let request = with_tool(hi())
+    let request = with_tool(ChatRequest::user("as JSON"))
         .with_sampling(sampling)
         .with_max_output_tokens(9)
         .with_user("u1")
@@ -84,7 +84,7 @@ fn settings_have_their_own_names_and_some_are_not_there() {
         body,
         json!({
             "model": "deepseek-flash",
-            "messages": [{"role": "user", "content": "hi"}],
+            "messages": [{"role": "user", "content": "as JSON"}],
             "tools": [{"type": "function", "function": {"name": "f"}}],
             "response_format": {"type": "json_object"},
             "max_tokens": 9, "user_id": "u1",

@@ -17,7 +17,7 @@ fn all_plain_settings_are_sent() {
     sampling.frequency_penalty = Some(1.0);
     sampling.presence_penalty = Some(-1.0);
     sampling.seed = Some(7);
-    let request = hi()
+    let request = ChatRequest::user("as JSON")
         .with_sampling(sampling)
         .with_max_output_tokens(9)
         .with_stop(["a".to_owned(), "b".to_owned()])
@@ -29,7 +29,7 @@ fn all_plain_settings_are_sent() {
         "demo",
         &request,
         json!({
-            "messages": [{"role": "user", "content": "hi"}],
+            "messages": [{"role": "user", "content": "as JSON"}],
             "temperature": 0.5, "top_p": 0.9, "frequency_penalty": 1.0, "presence_penalty": -1.0, "seed": 7,
             "max_completion_tokens": 9, "stop": ["a", "b"], "safety_identifier": "u1", "service_tier": "flex",
             "reasoning_effort": "high", "response_format": {"type": "json_object"},
@@ -151,6 +151,61 @@ fn a_schema_is_sent_or_refused() {
     assert_eq!(
         refused_by(&dialect, &model("demo"), &request),
         (ErrorKind::Unsupported, "output".into())
+    );
+}
+
+#[test]
+fn json_is_asked_for_in_words_where_the_host_wants_that() {
+    let asked = |messages: Vec<Message>| ChatRequest::new(messages).with_output(OutputFormat::Json);
+    let vendors = [
+        Dialect::openai(),
+        Dialect::mistral(),
+        Dialect::groq(),
+        Dialect::deepseek(),
+        Dialect::kimi(),
+    ];
+    for dialect in vendors {
+        let (body, warnings) = encoded(&dialect, &model("demo"), &asked(vec![Message::user("hi")]));
+        let added = json!({"role": "system", "content": "Answer in JSON."});
+        assert_eq!(
+            body["messages"],
+            json!([added, {"role": "user", "content": "hi"}]),
+            "{}",
+            dialect.vendor
+        );
+        assert_eq!(fields(&warnings), ["output"], "{}", dialect.vendor);
+        let (body, warnings) = encoded(&dialect, &model("demo"), &asked(vec![Message::user("as json")]));
+        assert_eq!(body["messages"], json!([{"role": "user", "content": "as json"}]));
+        assert_eq!(fields(&warnings), [""; 0], "{}", dialect.vendor);
+    }
+    let request = asked(vec![Message::user("hi")]);
+    assert!(
+        encoded(&Dialect::compatible(), &model("demo"), &request)
+            .1
+            .is_empty()
+    );
+    let behind = asked(vec![
+        Message::user("hi"),
+        Message::system("be brief"),
+        Message::user("go"),
+    ]);
+    let (sent, warned) = messages_to(&Dialect::openai(), "o3", &behind);
+    assert_eq!(
+        sent[1],
+        json!({"role": "developer", "content": "be brief\n\nAnswer in JSON."})
+    );
+    assert_eq!(
+        (sent.as_array().unwrap().len(), warned),
+        (3, vec!["output".to_owned()])
+    );
+    let mut cached = behind;
+    cached.messages[1]
+        .content
+        .push(ContentPart::CachePoint(CachePoint::default()));
+    let (sent, _) = messages_to(&Dialect::openai(), "gpt-6-sol", &cached);
+    assert_eq!(
+        sent[1]["content"][1],
+        json!({"type": "text", "text": "Answer in JSON."})
     );
 }
 
