@@ -106,7 +106,7 @@ impl Error {
     }
     /// What should happen next.
     pub fn verdict(&self) -> Verdict {
-        Verdict::of(self.0.kind, self.0.scope)
+        Verdict::of(self.0.kind, self.0.scope).told(self.0.kind, self.0.vendor.should_retry)
     }
     /// May the same request succeed later? (See [`Verdict::retryable`].)
     pub fn retryable(&self) -> bool {
@@ -284,6 +284,9 @@ pub struct VendorFacts {
     pub param: Option<String>,
     /// The vendor's id of the request: quote it to their support.
     pub request_id: Option<String>,
+    /// The vendor's own word on whether the same request may succeed later; it goes before the usual verdict, see
+    /// [`Verdict::told`].
+    pub should_retry: Option<bool>,
     /// What the headers said of limits.
     pub rate_limits: Option<Box<RateLimitSnapshot>>,
     /// The vendor's answer, shortened. Never printed: it may hold content.
@@ -299,6 +302,7 @@ impl fmt::Debug for VendorFacts {
             code,
             param,
             request_id,
+            should_retry,
             rate_limits,
             body,
         } = self;
@@ -320,6 +324,9 @@ impl fmt::Debug for VendorFacts {
         }
         if let Some(request_id) = request_id {
             out.field("request_id", request_id);
+        }
+        if let Some(should_retry) = should_retry {
+            out.field("should_retry", should_retry);
         }
         if let Some(rate_limits) = rate_limits {
             out.field("rate_limits", rate_limits);
@@ -466,6 +473,28 @@ mod tests {
         let printed = format!("{error:?} {error}");
         assert!(!printed.contains("prompt"), "{printed}");
         assert!(printed.contains("[19 bytes]"));
+    }
+
+    #[test]
+    fn a_vendors_word_on_trying_again_goes_before_the_verdict_and_stays() {
+        let told = |kind, word| {
+            let mut error = Error::new(kind, "no");
+            error.vendor_mut().should_retry = Some(word);
+            error
+        };
+        let overloaded = told(ErrorKind::Overloaded, false)
+            .with_message("m")
+            .with_phase(Phase::Sent)
+            .with_retry_after(Duration::from_secs(1))
+            .with_exhausted();
+        assert!(!overloaded.retryable() && !overloaded.clone().retryable());
+        assert!(format!("{overloaded:?}").contains("should_retry: false"));
+        let conflict = told(ErrorKind::InvalidRequest, true).with_status(409);
+        assert!(conflict.retryable());
+        assert_eq!(conflict.status(), 409);
+        let mut late = Error::deadline("too late");
+        late.vendor_mut().should_retry = Some(true);
+        assert!(!late.retryable() && !told(ErrorKind::Cancelled, true).retryable());
     }
 
     #[test]

@@ -180,7 +180,8 @@ impl CallFacts {
         self
     }
 
-    /// Puts the facts on an error: who was asked, status, request id, limits, the wait that the headers ask for
+    /// Puts the facts on an error: who was asked, status, request id, limits, whether
+    /// trying again makes sense (of an answer that is no success), the wait that the headers ask for
     /// (it goes before a hint from the body, unless it is zero), the start of the body. Takes credentials out of
     /// that start and of the message, and quoted content (`texts`: those of the request) out of the message. What
     /// the error says already stays.
@@ -216,6 +217,9 @@ impl CallFacts {
             .rate_limits
             .take()
             .or_else(|| self.headers.rate_limits.clone());
+        if !(200..300).contains(&self.status) {
+            vendor.should_retry = vendor.should_retry.or(self.headers.should_retry);
+        }
         for said in [&mut vendor.code, &mut vendor.param].into_iter().flatten() {
             *said = content_free(said);
         }

@@ -110,6 +110,25 @@ impl Verdict {
         }
     }
 
+    /// The row with the vendor's own word on whether trying again makes sense (`x-should-retry`), for a failure of this
+    /// kind. It knows better than its status: `false` forbids to ask the same candidate again, `true` allows it after a
+    /// backoff where a status alone would not. It cannot allow what no answer can change: a request that is too long,
+    /// was filtered or cannot be paid for, and what ended on our side or the caller's.
+    #[must_use]
+    pub fn told(mut self, kind: ErrorKind, should_retry: Option<bool>) -> Verdict {
+        use ErrorKind as K;
+        let of_a_status = matches!(
+            kind,
+            K::InvalidRequest | K::Unsupported | K::NotFound | K::Auth | K::Permission
+        );
+        match should_retry {
+            Some(false) => self.same = SameCandidate::No,
+            Some(true) if of_a_status => self.same = SameCandidate::Backoff,
+            Some(true) | None => {}
+        }
+        self
+    }
+
     /// May the same request succeed later at the same place? (Whether to retry *automatically* also
     /// depends on the commit point.)
     pub fn retryable(&self) -> bool {
@@ -183,6 +202,8 @@ cancelled Request: No No false Nothing 499
             "<!-- a test of llm-core compares this page with the verdict table; do not edit -->\n\n# Kinds of errors\n\n\
              What each kind means for what happens next: the table in `llm-core`'s `error::verdict`. Layers and routers may narrow\n\
              a verdict; none may widen it. The status is a server face's default.\n\n\
+             The vendor's own word (`x-should-retry`) goes before the column on the same candidate: `false` is no, `true` is after a\n\
+             backoff for `invalid_request`, `unsupported`, `not_found`, `auth` and `permission`, and changes nothing for other kinds.\n\n\
              | kind | says something about | same candidate again | other candidate | counts against health | closes | status |\n\
              |---|---|---|---|---|---|---|\n",
         );
@@ -231,6 +252,27 @@ cancelled Request: No No false Nothing 499
             page,
             "it must be:\n{page}"
         );
+    }
+
+    #[test]
+    fn the_vendors_word_changes_only_whether_the_same_is_asked_again() {
+        let allowed = "invalid_request unsupported not_found auth permission";
+        for kind in ErrorKind::ALL {
+            let row = Verdict::of(kind, kind.default_scope());
+            let told = |word| row.told(kind, word);
+            assert_eq!(told(None), row, "{kind}");
+            let never = Verdict {
+                same: SameCandidate::No,
+                ..row
+            };
+            assert_eq!(told(Some(false)), never, "{kind}");
+            let again = Verdict {
+                same: SameCandidate::Backoff,
+                ..row
+            };
+            let is_allowed = allowed.split(' ').any(|word| word == kind.as_str());
+            assert_eq!(told(Some(true)), if is_allowed { again } else { row }, "{kind}");
+        }
     }
 
     #[test]

@@ -193,6 +193,32 @@ fn the_header_goes_before_the_bodys_hint_unless_it_is_zero() {
 }
 
 #[test]
+fn the_vendors_word_on_trying_again_is_obeyed() {
+    for (status, word, retryable) in [
+        (500, None, true),
+        (500, Some(false), false),
+        (429, Some(false), false),
+        (400, None, false),
+        (400, Some(true), true),
+        // of an answer that went well it says nothing of what came after
+        (200, Some(false), true),
+    ] {
+        let headers = HeaderFacts {
+            should_retry: word,
+            ..HeaderFacts::default()
+        };
+        let kind = if status == 200 {
+            ErrorKind::Server
+        } else {
+            ErrorKind::of_status(status)
+        };
+        let error = CallFacts::new(DRIVER, None, status, headers).annotate(Error::new(kind, "no"), b"", []);
+        assert_eq!(error.retryable(), retryable, "{status} {word:?}");
+        assert_eq!(error.vendor().should_retry, word.filter(|_| status != 200));
+    }
+}
+
+#[test]
 fn what_an_error_says_already_stays() {
     let headers = HeaderFacts {
         request_id: Some("header".into()),

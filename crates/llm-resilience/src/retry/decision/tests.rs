@@ -48,6 +48,25 @@ fn each_kind_is_retried_as_its_verdict_says() {
 }
 
 #[test]
+fn the_vendors_word_on_trying_again_is_obeyed() {
+    let policy = RetryPolicy::default();
+    let told = |kind, word| {
+        let mut error = Error::new(kind, "x");
+        error.vendor_mut().should_retry = Some(word);
+        reason(&policy, &Facts::of(&error))
+    };
+    assert_eq!(told(ErrorKind::Server, false), Some(GiveUpReason::Verdict));
+    assert_eq!(told(ErrorKind::RateLimit, false), Some(GiveUpReason::Verdict));
+    assert_eq!(told(ErrorKind::Server, true), None);
+    assert_eq!(told(ErrorKind::InvalidRequest, true), None);
+    assert_eq!(told(ErrorKind::QuotaExhausted, true), Some(GiveUpReason::Verdict));
+    assert_eq!(told(ErrorKind::Cancelled, true), Some(GiveUpReason::Verdict));
+    let mut late = Error::deadline("x");
+    late.vendor_mut().should_retry = Some(true);
+    assert_eq!(reason(&policy, &Facts::of(&late)), Some(GiveUpReason::Verdict));
+}
+
+#[test]
 fn an_answer_that_cannot_be_understood_is_retried_once() {
     let policy = RetryPolicy::new(9);
     let facts = of(ErrorKind::Protocol).with_attempt(2);
