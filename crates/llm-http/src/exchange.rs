@@ -3,7 +3,7 @@
 use crate::credential::Credential;
 use crate::deadline::bound_body;
 use crate::limits::Limits;
-use crate::redact::{scrub, scrub_content};
+use crate::redact::{scrub, scrub_content_but};
 use crate::retry_after::HeaderFacts;
 use crate::transport::{Body, HttpResponse};
 use bytes::Bytes;
@@ -204,7 +204,9 @@ impl CallFacts {
     ) -> Error {
         let secrets: Vec<&str> = self.credential.iter().flat_map(|shown| shown.secrets()).collect();
         let texts: Vec<&str> = texts.into_iter().collect();
-        let content_free = |said: &str| scrub(&scrub_content(said, texts.iter().copied()), &secrets);
+        let model = self.model.as_ref().map(ModelId::as_str);
+        let content_free =
+            |said: &str| scrub(&scrub_content_but(said, texts.iter().copied(), model), &secrets);
         let vendor = error.vendor_mut();
         vendor.driver.get_or_insert_with(|| self.driver.clone());
         vendor.model = vendor.model.take().or_else(|| self.model.clone());

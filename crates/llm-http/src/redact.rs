@@ -4,13 +4,18 @@
 //! stand in an error, which is logged, counted and handed to strangers.
 
 mod content;
+mod quoted;
 mod sent;
+mod shown;
+mod texts;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use content::{request_texts, scrub_content};
+pub use content::scrub_content;
+pub(crate) use content::scrub_content_but;
 pub use sent::sent_texts;
+pub use texts::request_texts;
 
 /// What stands in the place of a credential.
 const HIDDEN: &str = "***";

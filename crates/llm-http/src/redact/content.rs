@@ -1,7 +1,9 @@
 //! Keeping what the caller wrote out of what a vendor says about it.
 
+use super::quoted::Quoted;
+use super::shown::{Shown, folded};
 use super::{occurrences, replace};
-use llm_core::{ChatRequest, ContentPart, MediaSource};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -14,155 +16,115 @@ const PIECE_MIN: usize = 8;
 /// A part of a text of the request is looked for from this many characters on.
 const RUN: usize = 24;
 
-/// Takes quoted content out of a vendor's message: every occurrence of a text of the request (of 8 characters
-/// and more), and every run of 24 characters and more that the message shares with one. White space counts as
-/// equal: an error's message is one line, what it quotes may not have been.
+/// The same for what stands in quotes, or is cut: there a vendor repeats what it was sent.
+const QUOTED_RUN: usize = 8;
+
+/// Takes quoted content out of a vendor's message: every occurrence of a text of the request (of 8 characters and more),
+/// and every run that the message shares with one: of 24 characters and more anywhere, of 8 and more in quotes or where
+/// the message says that it was cut (`…`). In quotes also a text that is shorter. Names of the formats' fields stay.
+///
+/// White space counts as equal, and so do upper and lower case, and what is written with percent signs or backslashes:
+/// an error's message is one line, what it quotes may not have been. Of texts that are JSON, the strings inside count too.
 ///
 /// ```
 /// use llm_http::redact::scrub_content;
 /// let texts = ["Tell me of the\nsecret garden in Kyoto."];
 /// let message = "cannot parse 'Tell me of the secret garden in Kyo…' at position 3";
 /// assert_eq!(scrub_content(message, texts), "cannot parse '[content]…' at position 3");
+/// assert_eq!(scrub_content("bad value: \"SECRET GARD...\"", texts), "bad value: \"[content]...\"");
 /// ```
 ///
 /// Costs a pass over all texts; meant for the path of errors.
 pub fn scrub_content<'t>(message: &str, texts: impl IntoIterator<Item = &'t str>) -> String {
+    scrub_content_but(message, texts, None)
+}
+
+/// The same, but for the name of the model, which a caller's text may hold too.
+pub(crate) fn scrub_content_but<'t>(
+    message: &str,
+    texts: impl IntoIterator<Item = &'t str>,
+    model: Option<&str>,
+) -> String {
     let exact = Shown::exact(message);
-    let folded = Shown::folded(message);
-    // Mostly there is nothing to fold, and one view is enough.
-    let exact = (exact.chars != folded.chars).then_some(exact);
-    let mut views: Vec<View> = [Some(folded), exact]
-        .into_iter()
-        .flatten()
-        .map(View::new)
-        .collect();
+    let folded = Shown::folded(exact.clone());
+    let decoded = Shown::folded(exact.decoded());
+    let mut quoted = Quoted::of(message, model);
+    let mut short = View::<QUOTED_RUN>::all([&folded, &decoded]);
+    let mut long = View::<RUN>::all([&folded, &decoded, &exact]);
     for text in texts {
-        for view in &mut views {
-            view.look_for(text);
-        }
+        each_text(text, &mut |text| {
+            short.iter_mut().for_each(|view| view.look_for(text));
+            long.iter_mut().for_each(|view| view.look_for(text));
+            quoted.look_for(text);
+        });
     }
-    let spans = views.iter().flat_map(View::spans).collect();
+    let mut spans: Vec<_> = long.iter().flat_map(View::spans).collect();
+    let runs = short.iter().flat_map(|view| joined(view.runs_found()));
+    let runs = runs.map(|run| Quoted::trimmed(message, run));
+    spans.extend(runs.filter(|run| quoted.is_repeated(message, run)));
+    spans.extend(quoted.found());
     replace(message, spans, HIDDEN)
 }
 
-/// Every text of a request that a vendor could quote: what was said, thought, called with and answered, and
-/// the addresses and bytes of media. For [`scrub_content`].
-///
-/// ```
-/// let request = llm_core::ChatRequest::user("Why is the sky blue?");
-/// let texts: Vec<_> = llm_http::redact::request_texts(&request).collect();
-/// assert_eq!(texts, ["Why is the sky blue?"]);
-/// ```
-pub fn request_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
-    request.messages.iter().flat_map(|message| {
-        let mut texts = Vec::new();
-        part_texts(&message.content, &mut texts);
-        texts
-    })
+/// A text and, where it is JSON, the strings in it.
+fn each_text(text: &str, look: &mut impl FnMut(&str)) {
+    look(text);
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        each_string(&value, look);
+    }
 }
 
-fn part_texts<'r>(parts: &'r [ContentPart], texts: &mut Vec<&'r str>) {
-    for part in parts {
-        match part {
-            ContentPart::Text(part) => texts.push(&part.text),
-            ContentPart::Reasoning(part) => texts.push(&part.text),
-            ContentPart::Refusal(part) => texts.push(&part.text),
-            ContentPart::ToolCall(call) => texts.push(&call.arguments),
-            ContentPart::ToolResult(result) => part_texts(&result.content, texts),
-            ContentPart::Image(part) => texts.extend(media_text(&part.source)),
-            ContentPart::Audio(part) => texts.extend(media_text(&part.source)),
-            ContentPart::Document(part) => texts.extend(media_text(&part.source)),
-            _ => {}
+fn each_string<'v>(value: &'v Value, look: &mut impl FnMut(&'v str)) {
+    match value {
+        Value::String(text) => look(text),
+        Value::Array(items) => items.iter().for_each(|item| each_string(item, look)),
+        Value::Object(fields) => fields.values().for_each(|field| each_string(field, look)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Spans that touch or overlap as one.
+fn joined(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    spans.sort_unstable_by_key(|span| span.start);
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for span in spans {
+        match out.last_mut() {
+            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+            _ => out.push(span),
         }
     }
+    out
 }
 
-fn media_text(source: &MediaSource) -> Option<&str> {
-    match source {
-        MediaSource::Url { url } => Some(url),
-        MediaSource::Base64 { data, .. } => Some(data),
-        _ => None,
-    }
-}
-
-/// A message as characters, each with the bytes it stands for.
-struct Shown {
-    chars: Vec<char>,
-    bytes: Vec<Range<usize>>,
-    folds: bool,
-}
-
-impl Shown {
-    fn exact(message: &str) -> Self {
-        let (bytes, chars) = message
-            .char_indices()
-            .map(|(at, c)| (at..at + c.len_utf8(), c))
-            .unzip();
-        Shown {
-            chars,
-            bytes,
-            folds: false,
-        }
-    }
-
-    fn folded(message: &str) -> Self {
-        let mut shown = Shown {
-            chars: Vec::new(),
-            bytes: Vec::new(),
-            folds: true,
-        };
-        for (at, c) in message.char_indices() {
-            let end = at + c.len_utf8();
-            match (shown.chars.last(), fold(c)) {
-                (Some(' '), ' ') => {
-                    if let Some(last) = shown.bytes.last_mut() {
-                        last.end = end;
-                    }
-                }
-                (_, c) => {
-                    shown.chars.push(c);
-                    shown.bytes.push(at..end);
-                }
-            }
-        }
-        shown
-    }
-}
-
-fn fold(c: char) -> char {
-    if c.is_whitespace() || c.is_control() {
-        ' '
-    } else {
-        c
-    }
-}
-
-/// A text with each run of white space as one space.
-fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
-    let mut last = None;
-    text.chars().map(fold).filter(move |c| {
-        let again = *c == ' ' && last == Some(' ');
-        last = Some(*c);
-        !again
-    })
-}
-
-/// The message in one of its two forms, and what was found in it.
-struct View {
+/// The message in one of its forms, and what was found in it: runs of `N` characters, and whole texts that are shorter.
+struct View<const N: usize> {
     shown: Shown,
     text: String,
-    /// Each different run of [`RUN`] characters by its hash: where it first stands, and whether a text has it.
+    /// Each different run by its hash: where it first stands, and whether a text has it.
     runs: HashMap<u64, (usize, bool)>,
     pieces: Vec<Range<usize>>,
 }
 
-impl View {
+impl<const N: usize> View<N> {
+    /// One for each form that differs.
+    fn all<const F: usize>(forms: [&Shown; F]) -> Vec<Self> {
+        let mut views: Vec<Self> = Vec::with_capacity(F);
+        for form in forms {
+            if !views.iter().any(|view| view.shown.chars == form.chars) {
+                views.push(View::new(form.clone()));
+            }
+        }
+        views
+    }
+
     fn new(shown: Shown) -> Self {
         let mut runs = HashMap::new();
-        let mut rolling = Rolling::default();
+        let mut rolling = Rolling::<N>::default();
         for (at, c) in shown.chars.iter().enumerate() {
             if let Some(hash) = rolling.push(*c) {
-                runs.entry(hash).or_insert((at + 1 - RUN, false));
+                runs.entry(hash).or_insert((at + 1 - N, false));
             }
         }
         View {
@@ -185,22 +147,22 @@ impl View {
         }
     }
 
-    /// A text of at least [`RUN`] characters is found by its runs, a shorter one as a whole.
+    /// A text of at least `N` characters is found by its runs, a shorter one as a whole.
     fn look_for_chars(&mut self, chars: impl Iterator<Item = char>) {
-        let mut rolling = Rolling::default();
+        let mut rolling = Rolling::<N>::default();
         let mut start = String::new();
         let mut count = 0;
         for c in chars {
             count += 1;
-            if count < RUN {
+            if count < N {
                 start.push(c);
             }
             let Some(hash) = rolling.push(c) else { continue };
             if let Some((at, found)) = self.runs.get_mut(&hash) {
-                *found = *found || rolling.is(&self.shown.chars[*at..*at + RUN]);
+                *found = *found || rolling.is(&self.shown.chars[*at..*at + N]);
             }
         }
-        if (PIECE_MIN..RUN).contains(&count) {
+        if (PIECE_MIN..N).contains(&count) {
             self.pieces.extend(occurrences(&self.text, &start));
         }
     }
@@ -208,14 +170,7 @@ impl View {
     /// What was found, in bytes of the message.
     fn spans(&self) -> Vec<Range<usize>> {
         let bytes = &self.shown.bytes;
-        let mut spans = Vec::new();
-        let mut rolling = Rolling::default();
-        for (at, c) in self.shown.chars.iter().enumerate() {
-            let hash = rolling.push(*c);
-            if hash.is_some_and(|hash| self.runs.get(&hash).is_some_and(|(_, found)| *found)) {
-                spans.push(bytes[at + 1 - RUN].start..bytes[at].end);
-            }
-        }
+        let mut spans = self.runs_found();
         for piece in &self.pieces {
             let first = self.text[..piece.start].chars().count();
             let length = self.text[piece.clone()].chars().count();
@@ -223,45 +178,61 @@ impl View {
         }
         spans
     }
+
+    /// The runs alone, each of `N` characters.
+    fn runs_found(&self) -> Vec<Range<usize>> {
+        let bytes = &self.shown.bytes;
+        let mut spans = Vec::new();
+        let mut rolling = Rolling::<N>::default();
+        for (at, c) in self.shown.chars.iter().enumerate() {
+            let hash = rolling.push(*c);
+            if hash.is_some_and(|hash| self.runs.get(&hash).is_some_and(|(_, found)| *found)) {
+                spans.push(bytes[at + 1 - N].start..bytes[at].end);
+            }
+        }
+        spans
+    }
 }
 
-/// A hash over the last [`RUN`] characters that moves along in constant time.
-struct Rolling {
-    last: [char; RUN],
+/// A hash over the last `N` characters that moves along in constant time.
+struct Rolling<const N: usize> {
+    last: [char; N],
     count: usize,
     hash: u64,
 }
 
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-impl Default for Rolling {
+impl<const N: usize> Default for Rolling<N> {
     fn default() -> Self {
         Rolling {
-            last: ['\0'; RUN],
+            last: ['\0'; N],
             count: 0,
             hash: 0,
         }
     }
 }
 
-impl Rolling {
+impl<const N: usize> Rolling<N> {
+    /// What the hash of a character has become when it leaves.
+    const OLDEST: u64 = BASE.wrapping_pow(N as u32);
+
     /// Takes one more character; the hash, once there are enough.
     fn push(&mut self, c: char) -> Option<u64> {
-        const BASE_TO_RUN: u64 = BASE.wrapping_pow(RUN as u32);
-        let slot = &mut self.last[self.count % RUN];
+        let slot = &mut self.last[self.count % N];
         let gone = u64::from(u32::from(std::mem::replace(slot, c)));
         self.hash = self
             .hash
             .wrapping_mul(BASE)
             .wrapping_add(u64::from(u32::from(c)))
-            .wrapping_sub(gone.wrapping_mul(BASE_TO_RUN));
+            .wrapping_sub(gone.wrapping_mul(Self::OLDEST));
         self.count += 1;
-        (self.count >= RUN).then_some(self.hash)
+        (self.count >= N).then_some(self.hash)
     }
 
     /// Are the last characters these?
     fn is(&self, chars: &[char]) -> bool {
-        let (newer, older) = self.last.split_at(self.count % RUN);
+        let (newer, older) = self.last.split_at(self.count % N);
         older.iter().chain(newer).eq(chars)
     }
 }

@@ -1,8 +1,9 @@
 //! What the caller wrote, read back from the body that was sent.
 
+use super::texts::WRITTEN_IN_SCHEMAS;
 use serde_json::Value;
 
-/// The fields of the chat formats under which a conversation stands; nothing else of a body is content.
+/// The fields of the chat formats under which a conversation stands.
 const CONVERSATIONS: [&str; 7] = [
     "messages",
     "contents",
@@ -34,6 +35,25 @@ const CONTENT: [&str; 17] = [
     "system",
 ];
 
+/// Fields elsewhere in a body whose text the caller wrote: who asks, where the answer ends, and what is kept with it.
+const SAID_OF_THE_CALL: [&str; 12] = [
+    "stop",
+    "stop_sequences",
+    "stopSequences",
+    "user",
+    "user_id",
+    "safety_identifier",
+    "prompt_cache_key",
+    "metadata",
+    "labels",
+    "documents",
+    "prediction",
+    "title",
+];
+
+/// Fields inside a conversation that name what somebody gave.
+const NAMES: [&str; 4] = ["filename", "document_name", "title", "name"];
+
 /// The fields that hold what a tool was called with or gave back, whatever its own fields are called.
 const WRITTEN_THROUGHOUT: [&str; 4] = ["arguments", "args", "input", "response"];
 
@@ -54,8 +74,31 @@ pub fn sent_texts(body: &[u8]) -> Vec<String> {
                 None => {}
             }
         }
+        said_of_the_call(&document, false, &mut texts);
     }
     texts
+}
+
+/// What the caller wrote outside of the conversation; of tools and forms of the answer, what describes them.
+fn said_of_the_call(value: &Value, written: bool, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) if written && !text.is_empty() => texts.push(text.clone()),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| said_of_the_call(item, written, texts)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let name = name.as_str();
+                let is_property = field.get("type").is_some();
+                let said = SAID_OF_THE_CALL.contains(&name) || WRITTEN_IN_SCHEMAS.contains(&name);
+                // what stands in a conversation is taken already
+                if !CONVERSATIONS.contains(&name) {
+                    said_of_the_call(field, written || (said && !is_property), texts);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,13 +115,16 @@ fn walk(value: &mut Value, written: Written, texts: &mut Vec<String>) {
         Value::String(text) if written != Written::No => texts.push(std::mem::take(text)),
         Value::Array(items) => items.iter_mut().for_each(|item| walk(item, written, texts)),
         Value::Object(fields) => {
+            // a call or a result has the name of its tool
+            let names_speaker = fields.get("role").is_some_and(|role| role != "tool");
             for (name, field) in fields {
                 let name = name.as_str();
+                let names = NAMES.contains(&name) && (name != "name" || names_speaker);
                 let written = if written == Written::Throughout
                     || (field.is_object() && WRITTEN_THROUGHOUT.contains(&name))
                 {
                     Written::Throughout
-                } else if CONTENT.contains(&name) {
+                } else if names || CONTENT.contains(&name) {
                     Written::Here
                 } else {
                     Written::No
@@ -100,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_found_in_the_sent_body_and_nothing_else_is() {
+    fn what_the_caller_wrote_is_found_in_the_sent_body_and_nothing_else_is() {
         let body = json!({
             "model": "the-model",
             "messages": [
@@ -115,6 +161,9 @@ mod tests {
                 { "role": "tool", "tool_call_id": "call_1", "content": "12.6" },
             ],
             "user": "somebody",
+            "stop": ["END"],
+            "tools": [{ "type": "function", "function": { "name": "area", "description": "an area", "parameters": {
+                "type": "object", "properties": { "title": { "type": "string", "enum": ["disc"] } } } } }],
         });
         let found = [
             "be brief",
@@ -122,6 +171,10 @@ mod tests {
             "https://host.example/a.png",
             "{\"r\":2}",
             "12.6",
+            "somebody",
+            "END",
+            "an area",
+            "disc",
         ];
         assert_eq!(texts(&body), found);
         assert!(sent_texts(b"no JSON").is_empty());
@@ -140,7 +193,7 @@ mod tests {
             ],
             "tools": [{ "name": "area", "description": "an area" }],
         });
-        assert_eq!(texts(&messages), ["hm", "disc", "12.6", "be brief"]);
+        assert_eq!(texts(&messages), ["hm", "disc", "12.6", "be brief", "an area"]);
         let gemini = json!({
             "systemInstruction": { "parts": [{ "text": "be brief" }] },
             "contents": [{ "role": "user", "parts": [

@@ -1,5 +1,8 @@
 use super::*;
-use llm_core::{ChatRequest, ContentPart, ImagePart, Message, Role, ToolCall, ToolResult};
+use llm_core::{
+    ChatRequest, ContentPart, DocumentPart, ImagePart, Message, Role, ToolCall, ToolResult, ToolSpec,
+    VendorId,
+};
 use proptest::prelude::*;
 
 #[test]
@@ -146,6 +149,159 @@ fn texts_of_a_request_are_all_that_can_be_quoted() {
         texts,
         ["system", "user", "https://picture", "{\"a\":1}", "result"]
     );
+    let schema = serde_json::json!({"type": "object", "title": "T", "properties": {
+        "description": {"type": "string", "enum": ["red", "blue"], "default": "red"}}});
+    let mut request = ChatRequest::new([Message::new(
+        Role::User,
+        vec![ContentPart::Document(
+            DocumentPart::new(llm_core::MediaSource::base64("text/plain", "aGk=")).with_name("mine.txt"),
+        )],
+    )])
+    .with_tools([ToolSpec::new("area")
+        .with_description("an area")
+        .with_parameters(schema)])
+    .with_stop(["END".to_owned()])
+    .with_user("somebody")
+    .with_vendor_option(
+        VendorId::from_static("acme"),
+        "metadata",
+        serde_json::json!({"a": "my own data", "b": "low"}),
+    );
+    request.messages[0].name = Some("Ann".to_owned());
+    let texts: Vec<_> = request_texts(&request).collect();
+    assert_eq!(
+        texts,
+        [
+            "aGk=",
+            "mine.txt",
+            "Ann",
+            "an area",
+            "T",
+            "red",
+            "blue",
+            "red",
+            "END",
+            "somebody",
+            "my own data"
+        ]
+    );
+}
+
+const SAID: &str = "Please keep the SENTINEL prompt nine to yourself.";
+
+/// What is left of a message, where nothing may be left of what was said.
+fn left(message: &str) -> String {
+    let shown = scrub_content(message, [SAID]);
+    let lower = shown.to_lowercase();
+    assert!(
+        !lower.contains("sentinel") && !lower.contains("prompt nine"),
+        "{message}: {shown}"
+    );
+    shown
+}
+
+#[test]
+fn parts_of_content_are_found_in_quotes_and_where_they_are_cut() {
+    for (message, shown) in [
+        (
+            "Invalid value: \"SENTINEL prompt ni...\"",
+            "Invalid value: \"[content]...\"",
+        ),
+        ("Invalid value: 'SENTINEL prompt'.", "Invalid value: '[content]'."),
+        (
+            "Invalid value: `sentinel PROMPT nine`",
+            "Invalid value: `[content]`",
+        ),
+        (
+            "Invalid value: “the sentinel”, no",
+            "Invalid value: “[content]”, no",
+        ),
+        ("got SENTINEL prompt ni… instead", "got [content]… instead"),
+        ("got …SENTINEL prompt nine", "got …[content]"),
+        ("got \"the SENTINEL prom", "got \"[content]"),
+        ("{\"detail\":\"the SENTINEL prom\"}", "{\"detail\":\"[content]\"}"),
+        (
+            "bad: \\\"keep the SENTINEL\\\" here",
+            "bad: \\\"[content]\\\" here",
+        ),
+    ] {
+        assert_eq!(left(message), shown);
+    }
+}
+
+#[test]
+fn content_is_found_in_every_case_and_however_it_is_written() {
+    for message in [
+        "bad: PLEASE KEEP THE SENTINEL PROMPT NINE TO YOURSELF.",
+        "bad: please keep the sentinel prompt nine to yourself.",
+        "bad: Please%20keep%20the%20SENTINEL%20prompt%20nine%20to%20yourself.",
+        "bad: 'SENTINEL%20prompt%20nine'",
+        "bad: Please keep the\\nSENTINEL prompt\\u0020nine to yourself.",
+        "bad: please KEEP the Sentinel%20Prompt nine",
+    ] {
+        assert!(left(message).contains("[content]"));
+    }
+    assert_eq!(
+        scrub_content("bad: 'R%C3%A9sum%C3%A9'", ["résumé"]),
+        "bad: '[content]'"
+    );
+}
+
+#[test]
+fn strings_inside_of_arguments_and_short_texts_are_found_in_quotes() {
+    let arguments = "{\"city\": \"Ky\\u014dto\", \"list\": [{\"n\": \"seven\"}], \"n\": 7}";
+    for (message, shown) in [
+        (
+            "'kyōto' is not one of ['a', 'b']",
+            "'[content]' is not one of ['a', 'b']",
+        ),
+        (
+            "Input should be 7, got \"Seven\"",
+            "Input should be 7, got \"[content]\"",
+        ),
+        ("city is 'Kyōto city', not 7", "city is 'Kyōto city', not 7"),
+        ("seven is wrong", "seven is wrong"),
+    ] {
+        assert_eq!(scrub_content(message, [arguments]), shown);
+    }
+    assert_eq!(
+        scrub_content("unknown stop 'END'", ["END"]),
+        "unknown stop '[content]'"
+    );
+}
+
+/// Even to a caller who writes of nothing else.
+#[test]
+fn what_vendors_usually_say_stays_readable() {
+    let texts = [
+        "Tell me about the model gpt-6-luna, its messages, max_tokens, temperature and response_format.",
+        "What does invalid_request_error mean? The field is required, I read. It is not supported.",
+        "low",
+        "8192",
+        "string",
+        "user",
+    ];
+    for message in [
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+        "The model `gpt-6-luna` does not exist or you do not have access to it.",
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+        "Invalid type for 'messages[1].content': expected one of a string or array of objects.",
+        "max_tokens: Field required",
+        "messages.0.content: Input should be a valid list, got 'string'",
+        "prompt is too long: 1000123 tokens > 1000000 maximum",
+        "models/gemini-1.0-pro is not found for API version v1beta, or is not supported for generateContent.",
+        "The input token count (1048580) exceeds the maximum number of tokens allowed (1048576).",
+        "Rate limit reached for model on requests per day (RPD): Limit 8000, Used 7999. Please try again in 7m12s.",
+        "Not found the model kimi-k9 or Permission denied",
+        "model 'qwen4:8b' not found",
+        "'8192' is too many",
+        "Value error, temperature must be <= 1.5",
+        "400: invalid_request_error (code 3051)",
+    ] {
+        let shown = super::content::scrub_content_but(message, texts, Some("gpt-6-luna"));
+        assert_eq!(shown, message);
+    }
 }
 
 #[test]
