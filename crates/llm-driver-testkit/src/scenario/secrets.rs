@@ -9,6 +9,7 @@ use crate::mutate::{Mutation, frames_or_whole, mutations};
 use crate::options::samples;
 use crate::subject::{Bench, SCRIPTED_URL, SENTINEL_KEY, SENTINEL_PROMPT, Subject, in_time, read};
 use llm_core::chat::RequestOption;
+use llm_core::codec::percent_encode;
 use llm_core::{Chain, ChatRequest, Error, Secret};
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -16,6 +17,9 @@ use std::time::Duration;
 
 /// How long a provoked failure may take, on paused time.
 const DEADLINE: Duration = Duration::from_secs(30);
+
+/// How much of the prompt shows nowhere.
+const PART: usize = 8;
 
 /// Every error that the kit can provoke, from a vendor that repeats nothing.
 pub(crate) async fn in_errors(subject: &Subject) -> Finding {
@@ -43,7 +47,7 @@ pub(crate) async fn in_errors(subject: &Subject) -> Finding {
 pub(crate) async fn echoed_by_vendor(subject: &Subject) -> Finding {
     let bench = subject.bench()?;
     let mut answers = Vec::new();
-    for body in echoes() {
+    for body in echoes(&echo()) {
         answers.extend([400, 401, 429, 500].map(|status| Answer::json(status, body.clone())));
         answers.push(Answer::json(200, body.clone()));
         answers.push(Answer::sse(format!("event: error\ndata: {body}\n\n")));
@@ -63,6 +67,12 @@ pub(crate) async fn echoed_by_vendor(subject: &Subject) -> Finding {
             ["x-request-id", "request-id", "retry-after", "content-type"].map(|name| (name, echo())),
         )
     }));
+    for part in parts() {
+        for body in echoes(&part) {
+            answers.push(Answer::json(400, body.clone()));
+            answers.push(Answer::sse(format!("event: error\ndata: {body}\n\n")));
+        }
+    }
     for fixture in subject.fixtures()? {
         answers.extend(echoing(&fixture));
     }
@@ -206,9 +216,26 @@ fn prompt() -> String {
     format!("Please keep {SENTINEL_PROMPT} to yourself.")
 }
 
+/// What a vendor may say that does not repeat the prompt as it is: cut, in another case, or encoded.
+fn parts() -> Vec<String> {
+    let prompt = prompt();
+    let half = SENTINEL_PROMPT.len() / 2 + 4;
+    let (start, end) = SENTINEL_PROMPT.split_at(half);
+    vec![
+        format!("Invalid value: \"{start}...\""),
+        format!("Invalid value: '{SENTINEL_PROMPT}' at position 3"),
+        format!("Invalid value: `Please keep {start}`…"),
+        format!("Invalid value: keep {start}…"),
+        format!("Invalid value: …{end} to yourself."),
+        format!("Invalid value: {}", prompt.to_uppercase()),
+        format!("Invalid value: \"{}\"", SENTINEL_PROMPT.to_uppercase()),
+        format!("Cannot read {}", percent_encode(&prompt)),
+    ]
+}
+
 /// The shapes that error bodies have, here and there.
-fn echoes() -> Vec<String> {
-    let text = serde_json::Value::String(echo());
+fn echoes(said: &str) -> Vec<String> {
+    let text = serde_json::Value::String(said.to_owned());
     vec![
         format!(
             r#"{{"error":{{"message":{text},"type":"invalid_request_error","param":null,"code":"invalid_api_key"}}}}"#
@@ -223,7 +250,7 @@ fn echoes() -> Vec<String> {
         format!(r#"{{"error":{text}}}"#),
         format!(r#"{{"message":{text}}}"#),
         text.to_string(),
-        echo(),
+        said.to_owned(),
     ]
 }
 
@@ -268,10 +295,18 @@ fn everything(error: &Error) -> String {
 }
 
 fn clean(what: &str, shown: &str) -> Result<(), String> {
-    for (name, secret) in [("credential", SENTINEL_KEY), ("prompt", SENTINEL_PROMPT)] {
+    ensure!(
+        !shown.contains(SENTINEL_KEY),
+        "{what} shows the credential; scrub what the vendor says before it becomes a message:\n{shown}"
+    );
+    // a part of the prompt is as bad as all of it, in whatever case
+    let lower = shown.to_lowercase();
+    let parts = (0..=SENTINEL_PROMPT.len() - PART).map(|at| &SENTINEL_PROMPT[at..at + PART]);
+    for part in parts {
         ensure!(
-            !shown.contains(secret),
-            "{what} shows the {name}; scrub what the vendor says before it becomes a message:\n{shown}"
+            !lower.contains(part),
+            "{what} shows the prompt, or a part of it ({part}); scrub what the vendor says before it becomes a \
+             message:\n{shown}"
         );
     }
     Ok(())
