@@ -38,7 +38,8 @@ const OPENAI: VendorId = VendorId::from_static("openai");
 /// empty text, and no reasoning; an assistant message holds texts, then one refusal, then calls; a call's
 /// arguments are a JSON object; results stand in one tool message directly after their turn, hold text only,
 /// are in the order of the calls, carry no names and are not marked as errors (the format has no such mark);
-/// documents given as bytes have names, those given by id have none.
+/// documents given as bytes have names, those given by id have none; beside a choice among some tools in OpenAI's bag
+/// stands the nearest neutral one.
 ///
 /// ```
 /// use llm_wire::chat_completions::decode_request;

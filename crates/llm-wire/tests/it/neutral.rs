@@ -271,8 +271,8 @@ pub(crate) fn canonical(top_k: bool) -> impl Strategy<Value = ChatRequest> {
             request.service_tier = tier;
             for (key, value) in options {
                 if key == "tool_choice" {
-                    // the bag wins over the neutral field
-                    request.tool_choice = None;
+                    // the nearest that other vendors know; the bag wins over it
+                    request.tool_choice = Some(ToolChoice::Auto);
                 }
                 request.vendor.set(OPENAI, key, value);
             }

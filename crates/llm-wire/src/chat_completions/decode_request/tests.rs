@@ -221,7 +221,49 @@ fn tools_and_choices_are_read() {
     check(json!({"tools": [custom], "tool_choice": allowed}), |request| {
         request.vendor.set(OPENAI, "custom_tools", json!([custom]));
         request.vendor.set(OPENAI, "tool_choice", allowed.clone());
+        request.tool_choice = Some(ToolChoice::Auto);
     });
+}
+
+#[test]
+fn a_choice_among_some_tools_comes_with_the_nearest_that_others_know() {
+    let function = |name: &str| json!({"type": "function", "function": {"name": name}});
+    let custom = json!({"type": "custom", "custom": {"name": "c"}});
+    let tools = json!([function("f"), function("g"), function("h"), custom]);
+    let cases = [
+        ("auto", vec![function("f")], Some(ToolChoice::Auto)),
+        (
+            "required",
+            vec![function("g")],
+            Some(ToolChoice::Tool("g".into())),
+        ),
+        (
+            "required",
+            vec![function("g"), custom.clone()],
+            Some(ToolChoice::Tool("g".into())),
+        ),
+        (
+            "required",
+            vec![function("f"), function("g")],
+            Some(ToolChoice::Required),
+        ),
+        // nobody else has any of these, and no other call was asked for
+        ("required", vec![custom.clone()], None),
+        ("required", vec![function("nobody")], None),
+        ("sometimes", vec![function("f")], None),
+    ];
+    for (mode, among, nearest) in cases {
+        let allowed = json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": among}});
+        let decoded = decoded(json!({"tools": tools, "tool_choice": allowed})).unwrap();
+        assert_eq!(decoded.request.tool_choice, nearest, "{allowed}");
+        assert_eq!(
+            decoded.request.vendor.of("openai").unwrap()["tool_choice"],
+            allowed
+        );
+    }
+    let forced = json!({"type": "custom", "custom": {"name": "c"}});
+    let decoded = decoded(json!({"tools": tools, "tool_choice": forced})).unwrap();
+    assert_eq!(decoded.request.tool_choice, None);
 }
 
 #[test]

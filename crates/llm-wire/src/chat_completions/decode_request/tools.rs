@@ -91,6 +91,7 @@ fn choice(fields: &mut Fields, request: &mut ChatRequest, notes: &mut Notes) -> 
             }
             // no other vendor has these: they go to OpenAI as they are
             Some("custom" | "allowed_tools") => {
+                request.tool_choice = nearest(&value, &request.tools).or(request.tool_choice.take());
                 request.vendor.set(OPENAI, "tool_choice", value);
                 return Ok(());
             }
@@ -103,4 +104,26 @@ fn choice(fields: &mut Fields, request: &mut ChatRequest, notes: &mut Notes) -> 
     };
     request.tool_choice = Some(choice);
     Ok(())
+}
+
+/// What is nearest to a choice among some of the tools, for vendors that only know one of all or of none. It never
+/// asks for more than was asked: where no function is among them, no call is asked for.
+fn nearest(choice: &Value, offered: &[ToolSpec]) -> Option<ToolChoice> {
+    let allowed = choice.get("allowed_tools")?;
+    match allowed.get("mode")?.as_str()? {
+        "auto" => Some(ToolChoice::Auto),
+        "required" => {
+            let tools = allowed.get("tools")?.as_array()?;
+            let names = tools
+                .iter()
+                .filter_map(|tool| tool.get("function")?.get("name")?.as_str());
+            let mut functions = names.filter(|name| offered.iter().any(|tool| tool.name == *name));
+            match (functions.next(), functions.next()) {
+                (Some(only), None) => Some(ToolChoice::Tool(only.to_owned())),
+                (Some(_), Some(_)) => Some(ToolChoice::Required),
+                (None, _) => None,
+            }
+        }
+        _ => None,
+    }
 }

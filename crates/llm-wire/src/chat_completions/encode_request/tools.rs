@@ -53,7 +53,10 @@ impl<'a> Encoding<'a> {
         if offered {
             body.add("tools", tools);
         }
-        self.tool_choice(offered, body)?;
+        // the vendor's own words for it have won already
+        if !body.has("tool_choice") {
+            self.tool_choice(offered, body)?;
+        }
         self.parallel_tool_calls(offered, body)
     }
 

@@ -42,10 +42,10 @@ impl<'a> Encoding<'a> {
         if offered {
             body.add("tools", tools);
         }
-        if let Some(own) = bag.value("tool_choice") {
-            body.add("tool_choice", own);
+        match bag.value("tool_choice") {
+            Some(own) => body.add("tool_choice", own),
+            None => self.tool_choice(offered, body)?,
         }
-        self.tool_choice(offered, body)?;
         self.parallel_tool_calls(offered, body);
         Ok(())
     }

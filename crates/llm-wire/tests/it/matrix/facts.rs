@@ -147,6 +147,9 @@ pub(super) const FACTS: &[Fact] = &[
         r#"{"tools":[{"type":"function","function":{"name":"keep_tool"}},{"type":"function","function":{"name":"other_tool"}}],"tool_choice":{"type":"function","function":{"name":"keep_tool"}}}"#,
         r#"{"tools":[{"name":"keep_tool","input_schema":{"type":"object"}},{"name":"other_tool","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"keep_tool"}}"#,
         ["choice:keep_tool"]),
+    fact!("one of some tools must be called",
+        r#"{"tools":[{"type":"function","function":{"name":"keep_tool"}},{"type":"function","function":{"name":"other_tool"}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"keep_tool"}}]}}}"#,
+        "", ["choice:keep_tool"]),
     fact!("no tool may be called",
         r#"{"tools":[{"type":"function","function":{"name":"keep_tool"}}],"tool_choice":"none"}"#,
         r#"{"tools":[{"name":"keep_tool","input_schema":{"type":"object"}}],"tool_choice":{"type":"none"}}"#,
@@ -252,6 +255,7 @@ fn stands(mark: &str, body: &Value) -> bool {
         "choice:keep_tool" => {
             choice["name"] == "keep_tool"
                 || choice["function"]["name"] == "keep_tool"
+                || choice["allowed_tools"]["tools"][0]["function"]["name"] == "keep_tool"
                 || *named == json!(["keep_tool"])
         }
         // a tool that is not offered is not called; the empty request offers none

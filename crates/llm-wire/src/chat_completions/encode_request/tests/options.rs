@@ -473,3 +473,28 @@ fn what_a_host_does_not_take_is_warned_about() {
         ]
     );
 }
+
+#[test]
+fn openai_gets_its_own_choice_among_some_tools_and_others_the_nearest() {
+    let function = |name: &str| json!({"type": "function", "function": {"name": name}});
+    let allowed = json!({"type": "allowed_tools",
+        "allowed_tools": {"mode": "required", "tools": [function("g")]}});
+    let body = json!({"model": "demo", "messages": [{"role": "user", "content": "hi"}],
+        "tools": [function("f"), function("g")], "tool_choice": allowed});
+    let request = crate::chat_completions::decode_request(body.to_string().as_bytes())
+        .unwrap()
+        .request;
+    check("demo", &request, body);
+    let (body, _) = encoded(&Dialect::mistral(), &model("demo"), &request);
+    assert_eq!(body["tool_choice"], function("g"));
+}
+
+#[test]
+fn a_choice_in_the_vendors_own_words_is_not_checked_against_the_neutral_one() {
+    let own = json!({"type": "custom", "custom": {"name": "c"}});
+    let mut request = hi().with_tool_choice(ToolChoice::Required);
+    request.vendor.set(OPENAI, "tool_choice", own.clone());
+    let (body, warnings) = encoded(&Dialect::openai(), &model("demo"), &request);
+    assert_eq!(body["tool_choice"], own);
+    assert_eq!(warnings, [""; 0]);
+}
