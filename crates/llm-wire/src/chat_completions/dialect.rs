@@ -53,8 +53,8 @@ pub struct Dialect {
     pub strict_schemas: StrictSchemas,
     /// Where reasoning text comes back, tried in order; empty: it never does.
     pub reasoning_fields: &'static [&'static str],
-    /// The field in which reasoning text of an assistant turn is sent back to the vendor it came from;
-    /// absent: it is not.
+    /// The field in which reasoning text of an assistant turn is sent back, to the vendor it came from or where no
+    /// vendor's state came with it; absent: it is not.
     pub replay_reasoning_field: Option<&'static str>,
     /// Does reasoning come as parts of the content, and go back to the vendor it came from as such parts?
     pub replay_reasoning_parts: bool,

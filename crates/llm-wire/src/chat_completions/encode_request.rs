@@ -45,7 +45,9 @@ pub struct EncodedRequest {
 /// | a call without a result | a placeholder result, and a warning |
 /// | a result without a call, or a second one | left out with a warning: as user text it would gain authority |
 /// | arguments that are no JSON object | `{}`, and a warning |
-/// | reasoning | what its own vendor wants back; anything else is left out |
+/// | thoughts of this vendor | what it wants back of them, where the model thinks |
+/// | thoughts of another vendor | left out, and a warning |
+/// | thoughts without vendor state | as text, where a host takes text back ([`Dialect::replay_reasoning_field`]) and the model thinks; else left out: they are for people |
 /// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
 /// | an effort at a vendor whose models take few levels | Mistral, DeepSeek, Kimi: where the dialect says so, the next higher one |
 /// | an assistant message at the end | sent as it is, marked as a beginning, or refused: as the dialect says |

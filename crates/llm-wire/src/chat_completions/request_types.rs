@@ -75,7 +75,7 @@ pub(crate) struct WireMessage<'a> {
 #[serde(untagged)]
 pub(crate) enum Own<'a> {
     Value(&'a Value),
-    Text(&'static str),
+    Text(Cow<'a, str>),
 }
 
 impl<'a> WireMessage<'a> {

@@ -52,6 +52,7 @@ pub struct EncodedRequest {
 /// | a strict schema that OpenAI does not take | its objects closed; if that is not enough, as it is, `strict: false`, and a warning |
 /// | an answer in JSON, where no message has the word that the host wants | a message `Answer in JSON.`, and a warning |
 /// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
+/// | thoughts without vendor state | left out: they are for people |
 /// | thoughts to be shown | their summary, `auto` |
 /// | stop sequences | refused: this format has none |
 /// | seed, penalties, top-k | left out, and a warning: this format has none |

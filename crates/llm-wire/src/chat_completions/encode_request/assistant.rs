@@ -11,6 +11,7 @@ use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_text::is_object;
 use llm_core::{Capability, ContentPart, Message, OpaquePart, Replay, Result, Support, ToolCall};
 use serde_json::Value;
+use std::borrow::Cow;
 
 impl<'a> Encoding<'a> {
     /// An assistant message. Gives back its calls, all still without a result.
@@ -25,6 +26,8 @@ impl<'a> Encoding<'a> {
         let mut parts: Vec<WirePart<'a>> = Vec::new();
         let mut refusal = String::new();
         let mut calls = OpenCalls::default();
+        let mut thoughts: Vec<&str> = Vec::new();
+        let plain = has_plain_thoughts(message);
         for (position, part) in message.content.iter().enumerate() {
             let path = PartPath::of(index, position);
             match part {
@@ -35,6 +38,7 @@ impl<'a> Encoding<'a> {
                     wire.tool_calls.push(self.call(path, call)?);
                     calls.add(&call.id);
                 }
+                ContentPart::Reasoning(part) if plain => thoughts.push(&part.text),
                 ContentPart::Reasoning(part) => {
                     self.reasoning(path, part.replay.as_ref(), &mut wire, &mut parts);
                 }
@@ -55,6 +59,7 @@ impl<'a> Encoding<'a> {
                 }
             }
         }
+        self.plain_thoughts(thoughts, &mut wire);
         wire.refusal = (!refusal.is_empty()).then_some(refusal);
         let says_something = !wire.tool_calls.is_empty() || wire.refusal.is_some() || !wire.own.is_empty();
         if !parts.is_empty() || !says_something || !self.dialect.messages.null_content {
@@ -126,7 +131,10 @@ impl<'a> Encoding<'a> {
             parts.push(WirePart::from(WirePartBody::Own(&replay.data)));
             return;
         }
-        for (key, value) in replay.data.as_object().into_iter().flatten() {
+        let there = wire.own.len();
+        let fields = replay.data.as_object().into_iter().flatten();
+        let says_something = fields.clone().any(|(_, value)| !is_empty(value));
+        for (key, value) in fields {
             // A host that never shows reasoning has sent no details either: they are of another one that was set up
             // under the same vendor's name.
             let details = key == "reasoning_details" && self.dialect.shows_reasoning;
@@ -136,6 +144,29 @@ impl<'a> Encoding<'a> {
                 wire.own.push((key, Own::Value(value)));
             }
         }
+        if goes_back && says_something && wire.own.len() == there {
+            self.warn_history(
+                path,
+                "is reasoning in a form that this host does not take; it is not sent",
+            );
+        }
+    }
+
+    /// Thoughts that nobody's state came with go back as text to a vendor that takes text.
+    fn plain_thoughts(&self, mut thoughts: Vec<&'a str>, wire: &mut WireMessage<'a>) {
+        thoughts.retain(|text| !text.is_empty());
+        let Some(field) = self.dialect.replay_reasoning_field else {
+            return;
+        };
+        if !self.thoughts_go_back() {
+            return;
+        }
+        let text = match thoughts.as_slice() {
+            [] => return,
+            [only] => Cow::Borrowed(*only),
+            several => Cow::Owned(several.join("\n\n")),
+        };
+        wire.own.push((field, Own::Text(text)));
     }
 
     /// A model that does not think refuses thoughts, or has no use for them.
@@ -161,7 +192,7 @@ impl<'a> Encoding<'a> {
         };
         let there = wire.own.iter().any(|(name, _)| *name == field);
         if needed && !there && self.rule.reasons && self.thoughts_go_back() {
-            wire.own.push((field, Own::Text(text)));
+            wire.own.push((field, Own::Text(Cow::Borrowed(text))));
         }
     }
 
@@ -187,6 +218,12 @@ impl<'a> Encoding<'a> {
             ),
         }
     }
+}
+
+/// Are the thoughts of a message nothing but text? Beside a thought with state, the text is what was shown of it.
+fn has_plain_thoughts(message: &Message) -> bool {
+    let stateful = |part: &ContentPart| matches!(part, ContentPart::Reasoning(part) if part.replay.is_some());
+    !message.content.iter().any(stateful)
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -53,6 +53,8 @@ pub(super) struct Fact {
 }
 
 const OWN: Option<&str> = Some("an option of one vendor goes to that vendor only");
+const PLAIN_THOUGHT: Option<&str> =
+    Some("a thought without state is for people, where no vendor reads text back");
 
 /// A picture of 8 bytes, a sound, a file: what they are is told by their Base64 text.
 macro_rules! fact {
@@ -179,6 +181,9 @@ pub(super) const FACTS: &[Fact] = &[
     fact!("a result with a picture", "",
         r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"keep_tool","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":[{"type":"text","text":"KEEP1"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"S0VFUElNRzE="}}]}]}]}"#,
         ["KEEP1", "S0VFUElNRzE="]),
+    fact!("a thought without state",
+        r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","reasoning_content":"KEEP1","content":"b"},{"role":"user","content":"c"}]}"#,
+        "", ["KEEP1"], PLAIN_THOUGHT),
     fact!("a signed thought of Anthropic", "",
         r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"thinking","thinking":"KEEP1","signature":"KEEP2"},{"type":"text","text":"so"}]},{"role":"user","content":"go on"}]}"#,
         ["KEEP1", "KEEP2"]),

@@ -195,3 +195,66 @@ fn the_end_users_id_is_a_word() {
         assert_eq!(fields(&warnings), ["user"]);
     }
 }
+
+#[test]
+fn thoughts_without_state_go_back_as_text() {
+    let thought = |text: &str| ContentPart::Reasoning(ReasoningPart::new(text));
+    let turn = |parts: Vec<ContentPart>| {
+        let [mut said, results] = turn_with_call(None);
+        said.content.splice(0..0, parts);
+        ChatRequest::new([Message::user("go"), said, results])
+    };
+    let sent = |dialect: &Dialect, request: &ChatRequest| {
+        let (body, warned) = encoded(dialect, &model("demo"), request);
+        (body["messages"][1].clone(), warned.len())
+    };
+    let vendors = [
+        (Dialect::deepseek(), "reasoning_content"),
+        (Dialect::kimi(), "reasoning_content"),
+        (Dialect::groq(), "reasoning"),
+    ];
+    for (dialect, field) in vendors {
+        let (message, warned) = sent(&dialect, &turn(vec![thought("one"), thought(""), thought("two")]));
+        assert_eq!(
+            (&message[field], warned),
+            (&json!("one\n\ntwo"), 0),
+            "{}",
+            dialect.vendor
+        );
+        let (message, _) = sent(&dialect, &turn(vec![thought("")]));
+        assert_ne!(message.get(field), Some(&json!("")));
+        // what was shown of a thought with state: this vendor's state says it all, another's stays out
+        let state = |vendor: &'static str| {
+            let replay = Replay::new(
+                Origin::new(VendorId::from_static(vendor)),
+                json!({field: "state"}),
+            );
+            ContentPart::Reasoning(ReasoningPart::default().with_replay(replay))
+        };
+        let vendor = match dialect.vendor.as_str() {
+            "deepseek" => "deepseek",
+            "moonshot" => "moonshot",
+            _ => "groq",
+        };
+        let (message, warned) = sent(&dialect, &turn(vec![thought("shown"), state(vendor)]));
+        assert_eq!((&message[field], warned), (&json!("state"), 0));
+        let (message, warned) = sent(&dialect, &turn(vec![thought("shown"), state("else")]));
+        assert_ne!(message[field], "shown");
+        assert_eq!(warned, 1);
+    }
+    // a model that does not think refuses them, a host without such a field does not read them
+    let off = turn(vec![thought("one")]).with_reasoning(Reasoning::effort(Effort::None));
+    assert!(!deepseek(&off).0.to_string().contains("one"));
+    let groq = encoded(
+        &Dialect::groq(),
+        &thinking("old/model", false),
+        &turn(vec![thought("one")]),
+    );
+    assert_eq!((groq.0["messages"][1].get("reasoning"), groq.1.len()), (None, 0));
+    assert!(
+        !sent(&Dialect::openai(), &turn(vec![thought("one")]))
+            .0
+            .to_string()
+            .contains("one")
+    );
+}

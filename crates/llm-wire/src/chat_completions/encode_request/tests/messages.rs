@@ -363,3 +363,30 @@ fn cache_points_mark_the_part_before_them_where_the_model_takes_that() {
     assert!(!messages.to_string().contains("breakpoint"));
     assert_eq!(warned.len(), 2);
 }
+
+#[test]
+fn a_thought_in_a_form_that_its_vendor_does_not_take_is_named() {
+    let sent = |dialect: &Dialect, data: Value| {
+        let replay = Replay::new(Origin::new(OPENAI), data);
+        let part = ContentPart::Reasoning(ReasoningPart::default().with_replay(replay));
+        let request = ChatRequest::new([Message::new(Role::Assistant, vec![part, ContentPart::text("a")])]);
+        let (body, warnings) = encoded(dialect, &model("demo"), &request);
+        (
+            body["messages"][0].get("reasoning_details").is_some(),
+            fields(&warnings),
+        )
+    };
+    let details = json!({"reasoning_details": [{"a": 1}]});
+    assert_eq!(sent(&Dialect::compatible(), details.clone()), (true, vec![]));
+    assert_eq!(sent(&Dialect::openai(), details).1, ["messages[0].content[0]"]);
+    assert_eq!(
+        sent(&Dialect::openai(), json!({"reasoning_content": "x"}))
+            .1
+            .len(),
+        1
+    );
+    assert_eq!(
+        sent(&Dialect::openai(), json!({"reasoning_details": []})),
+        (false, vec![])
+    );
+}
