@@ -2,8 +2,14 @@
 
 use crate::fault::{invalid, unsupported, wrong_type};
 use crate::option_key::OptionKey;
-use llm_core::{ChatRequest, Error, Result, VendorId};
+use llm_core::{ChatRequest, Error, Result, VendorId, Warning};
 use serde_json::{Map, Value};
+
+/// The most options of other vendors that are named one by one.
+const MOST_NAMED: usize = 16;
+
+/// The most characters of an option's name that are repeated.
+const LONGEST_NAME: usize = 64;
 
 /// The bag, checked.
 #[derive(Debug)]
@@ -67,6 +73,33 @@ impl<'a> Bag<'a> {
     }
 }
 
+/// What is not sent because it is an option of another vendor. Who has set options of this vendor too has thought of
+/// it, and is told nothing: so one request can carry options for every target a router may pick.
+pub(crate) fn of_others(vendor: &VendorId, request: &ChatRequest) -> Vec<Warning> {
+    if request.vendor.is_empty() || request.vendor.of(vendor.as_str()).is_some() {
+        return Vec::new();
+    }
+    let others = request.vendor.iter();
+    let mut keys = others.flat_map(|(other, fields)| {
+        let set = fields.iter().filter(|(_, value)| !value.is_null());
+        set.map(move |(key, _)| (other, key))
+    });
+    let named = keys.by_ref().take(MOST_NAMED);
+    let mut warnings: Vec<_> = named
+        .map(|(other, key)| {
+            let key: String = key.chars().take(LONGEST_NAME).collect();
+            let message = format!("is not sent: it is an option of {other}, and this goes to {vendor}");
+            Warning::option(format!("vendor.{other}.{key}"), message)
+        })
+        .collect();
+    let more = keys.count();
+    if more > 0 {
+        let message = format!("holds {more} more options of other vendors, which are not sent to {vendor}");
+        warnings.push(Warning::option("vendor", message));
+    }
+    warnings
+}
+
 fn patch<'a>(field: &str, value: &'a Value) -> Result<&'a Map<String, Value>> {
     let Value::Object(patch) = value else {
         return Err(wrong_type(field, "an object: body fields with their values"));
@@ -106,3 +139,6 @@ fn distance(one: &str, other: &str) -> usize {
     }
     row.last().copied().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,7 @@ mod tools;
 
 use super::dialect::{Dialect, ModelRule};
 use super::request_types::{Body, WireStreamOptions};
+use crate::bag;
 use crate::body::expected_length;
 use crate::tool_names::{NameRule, ToolNames};
 use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, ResolvedModel, Result, Warning};
@@ -64,6 +65,8 @@ pub struct EncodedRequest {
 /// ([`Dialect::option_keys`]) go into the body as they are and win over a neutral field of the same name; unknown
 /// ones are refused. Under `body` stands an object whose fields take the place of the body's as the very last
 /// resort (null leaves a field out).
+/// Where it holds options of other vendors alone, each is named in a warning; beside options of this vendor they are
+/// for another target.
 ///
 /// ```
 /// use llm_core::{ChatRequest, ModelId, ResolvedModel};
@@ -99,7 +102,8 @@ pub fn encode_request(
     serde_json::to_writer(&mut bytes, &body).map_err(|error| {
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
     })?;
-    let warnings = encoding.warnings;
+    let mut warnings = encoding.warnings;
+    warnings.extend(bag::of_others(&dialect.vendor, request));
     Ok(EncodedRequest {
         body: bytes,
         warnings,

@@ -17,7 +17,7 @@ mod tools;
 
 use super::dialect::{Dialect, ModelRule};
 use super::request_types::Body;
-use crate::bag::Bag;
+use crate::bag::{self, Bag};
 use crate::body::{expected_length, with_fields};
 use crate::tool_names::{NameRule, ToolNames};
 use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, ResolvedModel, Result, Warning};
@@ -73,6 +73,8 @@ pub struct EncodedRequest {
 /// Of the request's options bag, the namespace of the dialect's vendor is read ([`Dialect::option_keys`]). Its keys go
 /// into the body as they are and win over a neutral field of the same name; unknown ones are refused. Under `body`
 /// stands an object whose fields take the place of the body's as the very last resort (null leaves a field out).
+/// Where it holds options of other vendors alone, each is named in a warning; beside options of this vendor they are
+/// for another target.
 ///
 /// ```
 /// use llm_core::{ChatRequest, ModelId, ResolvedModel};
@@ -115,7 +117,8 @@ pub fn encode_request(
     serde_json::to_writer(&mut bytes, &body).map_err(|error| {
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
     })?;
-    let warnings = encoding.warnings;
+    let mut warnings = encoding.warnings;
+    warnings.extend(bag::of_others(&dialect.vendor, request));
     Ok(EncodedRequest {
         body: bytes,
         warnings,

@@ -14,6 +14,7 @@ mod tools;
 
 use super::dialect::Dialect;
 use super::request_types::Fields;
+use crate::bag;
 use crate::body::expected_length;
 use llm_core::{ChatRequest, Error, ErrorKind, ResolvedModel, Result, Warning};
 use own_options::OwnOptions;
@@ -54,6 +55,8 @@ pub struct EncodedRequest {
 /// ([`Dialect::option_keys`]) go into the body or its `options` as they are and win over a neutral field of the same
 /// meaning; unknown ones are refused. Under `body` stands an object whose fields take the place of the body's as the
 /// very last resort, inside of `options` field by field (null leaves a field out).
+/// Where it holds options of other vendors alone, each is named in a warning; beside options of this vendor they are
+/// for another target.
 ///
 /// ```
 /// use llm_core::{ChatRequest, ModelId, ResolvedModel};
@@ -88,9 +91,11 @@ pub fn encode_request(
     serde_json::to_writer(&mut bytes, &body).map_err(|error| {
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
     })?;
+    let mut warnings = encoding.warnings;
+    warnings.extend(bag::of_others(&dialect.vendor, request));
     Ok(EncodedRequest {
         body: bytes,
-        warnings: encoding.warnings,
+        warnings,
     })
 }
 

@@ -315,9 +315,14 @@ fn the_options_bag_wins() {
     );
     assert_eq!(body(&own("n", json!(1))), body(&hi()));
     assert_eq!(refusal(&own("n", json!(2))), unsupported("vendor.openai.n"));
-    // of somebody else
+    // of somebody else: named, but where this vendor was thought of too
+    let other = hi().with_vendor_option(VendorId::from_static("acme"), "x", json!(1));
     assert_eq!(
-        body(&hi().with_vendor_option(VendorId::from_static("acme"), "x", json!(1))),
+        sent_to("demo", &other),
+        (body(&hi()), vec!["vendor.acme.x".to_owned()])
+    );
+    assert_eq!(
+        body(&other.with_vendor_option(VendorId::from_static("openai"), "n", json!(1))),
         body(&hi())
     );
 }

@@ -52,7 +52,6 @@ pub(super) struct Fact {
     pub(super) rule: Option<&'static str>,
 }
 
-const OWN: Option<&str> = Some("an option of one vendor goes to that vendor only");
 const PLAIN_THOUGHT: Option<&str> =
     Some("a thought without state is for people, where no vendor reads text back");
 
@@ -207,8 +206,10 @@ pub(super) const FACTS: &[Fact] = &[
     fact!("class of service", r#"{"service_tier":"flex"}"#, r#"{"service_tier":"standard_only"}"#, ["service:tier"]),
     fact!("effort", r#"{"reasoning_effort":"high"}"#, r#"{"output_config":{"effort":"high"}}"#, ["effort"]),
     fact!("no thinking", r#"{"reasoning_effort":"none"}"#, r#"{"thinking":{"type":"disabled"}}"#, ["no-thinking"]),
-    fact!("log-probabilities", r#"{"logprobs":true,"top_logprobs":3}"#, "", ["logprobs"], OWN),
-    fact!("biased tokens", r#"{"logit_bias":{"4711":-50}}"#, "", ["4711"], OWN),
+    fact!("log-probabilities", r#"{"logprobs":true,"top_logprobs":3}"#, "", ["logprobs"]),
+    fact!("biased tokens", r#"{"logit_bias":{"4711":-50}}"#, "", ["4711"]),
+    fact!("a tool of another kind than functions",
+        r#"{"tools":[{"type":"custom","custom":{"name":"keep_tool"}}]}"#, "", ["keep_tool"]),
     fact!("several answers", r#"{"n":2}"#, "", ["several"]),
     fact!("a field nobody knows", r#"{"keep_field":1}"#, r#"{"keep_field":1}"#, ["keep_field"]),
 ];

@@ -307,8 +307,11 @@ fn what_the_bag_does_not_know_is_refused_and_the_patch_is_last() {
         refused("demo", &with("body", json!({"model": "x"}))).0,
         ErrorKind::InvalidRequest
     );
+    // of somebody else: named, but where this vendor was thought of too
     let other = hi().with_vendor_option(OTHER, "anything", json!(1));
-    clean("demo", &other);
+    let (_, warned) = field("demo", &other, "model");
+    assert_eq!(warned, [format!("vendor.{OTHER}.anything")]);
+    clean("demo", &other.with_vendor_option(ANTHROPIC, "body", json!({})));
 }
 
 #[test]
