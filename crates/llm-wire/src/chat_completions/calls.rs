@@ -3,12 +3,16 @@
 //! A fragment belongs to the call of its index; but a new id on a known index opens a new call, while an id for a
 //! call that has none yet is just its id. Without an index the id decides; without both, the open call. A name equal
 //! to the whole name so far is a repetition, any other is appended. Ids are never appended.
+//!
+//! A call of a custom tool is gathered in the same way. It has no neutral form: at the end of the answer it becomes one
+//! piece of the vendor's own, which goes back as it came.
 
 use super::types::{Arguments, WireToolCall};
 use crate::call_ids::generated_id;
 use crate::json_text::is_whole;
 use crate::tool_names::ToolNames;
-use llm_core::{BlockKind, ChatEvent, Delta};
+use llm_core::{BlockKind, ChatEvent, Delta, Origin, Replay, VendorId, Warning};
+use serde_json::json;
 use std::collections::HashSet;
 
 /// The place of the one call of the older `function_call` field, which has none: behind every place that there is.
@@ -16,6 +20,9 @@ pub(crate) const LEGACY_INDEX: u64 = 1 << 32;
 
 /// The most calls of one answer; vendors allow 128 tools. Finding the call of a fragment looks at each of them.
 pub(crate) const MOST_CALLS: usize = 1024;
+
+/// What a call of a custom tool is called among the pieces of the vendor's own, in requests as well.
+pub(crate) const CUSTOM_CALL: &str = "custom_tool_call";
 
 /// All calls of one answer.
 #[derive(Debug, Default)]
@@ -34,7 +41,10 @@ struct Call {
     /// The vendor's id; empty as long as none came.
     id: String,
     name: String,
+    /// The input of a custom tool's.
     arguments: String,
+    /// Is it of a tool of another kind than functions?
+    custom: bool,
     /// Was its `BlockStart` sent? It waits for id and name.
     shown: bool,
 }
@@ -61,6 +71,8 @@ pub(crate) struct Fragment<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
     pub(crate) arguments: Option<std::borrow::Cow<'a, str>>,
+    /// Of a tool of another kind than functions.
+    pub(crate) custom: bool,
     /// Not the first fragment of its chunk.
     pub(crate) later_in_chunk: bool,
     /// A whole call, not a fragment: the message of a plain answer holds these.
@@ -70,12 +82,21 @@ pub(crate) struct Fragment<'a> {
 impl<'a> Fragment<'a> {
     pub(crate) fn of(wire: &'a WireToolCall<'a>) -> Self {
         let function = wire.function.as_ref();
+        let custom = wire.custom.as_ref();
+        let custom = custom.filter(|custom| function.is_none() || custom.name.is_some());
         Fragment {
             index: wire.index.map(|index| index.0.into()),
             // one vendor's missing id reads as the word null
             id: wire.id.as_deref().filter(|id| !id.is_empty() && *id != "null"),
-            name: function.and_then(|function| name_of(function.name.as_deref()?)),
-            arguments: function.and_then(|function| text_of(&function.arguments)),
+            name: match custom {
+                Some(custom) => custom.name.as_deref().filter(|name| !name.is_empty()),
+                None => function.and_then(|function| name_of(function.name.as_deref()?)),
+            },
+            arguments: match custom {
+                Some(custom) => text_of(&custom.input),
+                None => function.and_then(|function| text_of(&function.arguments)),
+            },
+            custom: custom.is_some(),
             ..Fragment::default()
         }
     }
@@ -132,6 +153,7 @@ impl Calls {
                     id: String::new(),
                     name: String::new(),
                     arguments: String::new(),
+                    custom: fragment.custom,
                     shown: false,
                 });
                 *next_block += 1;
@@ -162,6 +184,9 @@ impl Calls {
         }
         // whose name it is shows when all of it is there: where the arguments begin
         let named = !call.name.is_empty() && (self.names.is_empty() || !call.arguments.is_empty());
+        if call.custom {
+            return Ok(());
+        }
         if !was_shown && !call.id.is_empty() && named {
             call.show(&self.names, out);
         } else if let (true, Some(arguments)) = (was_shown, fragment.arguments) {
@@ -176,16 +201,39 @@ impl Calls {
 
     /// The answer is over. `seed` tells generated ids of different answers apart. Gives back whether there is a call
     /// to run.
-    pub(crate) fn finish(&mut self, seed: impl Fn() -> String, end: End, out: &mut Vec<ChatEvent>) -> bool {
+    pub(crate) fn finish(
+        &mut self,
+        vendor: &VendorId,
+        seed: impl Fn() -> String,
+        end: End,
+        out: &mut Vec<ChatEvent>,
+    ) -> bool {
         let mut runnable = false;
+        let mut cut_off = false;
         let mut generated = 0;
-        for call in &mut self.calls {
+        let last = self.calls.len().saturating_sub(1);
+        for (position, call) in self.calls.iter_mut().enumerate() {
             while call.id.is_empty() {
                 let id = generated_id(&seed(), generated);
                 generated += 1;
                 if self.ids.insert(id.clone()) {
                     call.id = id;
                 }
+            }
+            if call.custom {
+                // nothing tells where its input ends but that something follows
+                let whole = match end {
+                    End::Whole => true,
+                    End::CutOff => position < last,
+                    End::Broken => false,
+                };
+                if whole && !call.name.is_empty() {
+                    runnable = true;
+                    call.keep(vendor, out);
+                } else {
+                    cut_off = true;
+                }
+                continue;
             }
             if !call.shown {
                 call.show(&self.names, out);
@@ -201,6 +249,10 @@ impl Calls {
                 index: call.block,
                 complete,
             });
+        }
+        if cut_off && end != End::Broken {
+            let message = "a call of a custom tool that was cut off was left out";
+            out.push(ChatEvent::Warning(Warning::wire("tool_calls", message)));
         }
         runnable
     }
@@ -244,6 +296,23 @@ impl Calls {
 }
 
 impl Call {
+    /// The whole call of a custom tool.
+    fn keep(&self, vendor: &VendorId, out: &mut Vec<ChatEvent>) {
+        let index = self.block;
+        let custom = json!({"name": self.name, "input": self.arguments});
+        let data = json!({"id": self.id, "type": "custom", "custom": custom});
+        let kind = BlockKind::Opaque {
+            kind: CUSTOM_CALL.to_owned(),
+        };
+        out.push(ChatEvent::BlockStart { index, kind });
+        let delta = Delta::Replay(Replay::new(Origin::new(vendor.clone()), data));
+        out.push(ChatEvent::BlockDelta { index, delta });
+        out.push(ChatEvent::BlockEnd {
+            index,
+            complete: true,
+        });
+    }
+
     fn show(&mut self, names: &ToolNames, out: &mut Vec<ChatEvent>) {
         self.shown = true;
         let kind = BlockKind::ToolCall {

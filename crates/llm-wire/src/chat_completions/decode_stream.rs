@@ -186,7 +186,10 @@ impl StreamDecoder {
         } else {
             End::Whole
         };
-        let runnable = self.state.calls.finish(|| seed(&self.options.meta), end, out);
+        let runnable = self
+            .state
+            .calls
+            .finish(&self.dialect.vendor, || seed(&self.options.meta), end, out);
         let kind = self.finish_kind(stated, runnable);
         out.push(ChatEvent::Finish {
             reason: FinishReason::new(kind, raw),
@@ -208,7 +211,8 @@ impl StreamDecoder {
             });
         }
         let meta = &self.options.meta;
-        self.state.calls.finish(|| seed(meta), End::Broken, out);
+        let vendor = &self.dialect.vendor;
+        self.state.calls.finish(vendor, || seed(meta), End::Broken, out);
     }
 
     /// Did any choice come? An answer without one is no answer.

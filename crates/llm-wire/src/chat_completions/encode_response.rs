@@ -1,8 +1,9 @@
 //! Neutral → wire, for plain answers.
 
+use super::calls::CUSTOM_CALL;
 use crate::json_text::{is_whole, write_json};
 use llm_core::{
-    Block, ChatResponse, FinishKind, ResponseMeta, ToolCall, Usage, VendorMetadata, VendorOptions,
+    Block, ChatResponse, FinishKind, Replay, ResponseMeta, ToolCall, Usage, VendorMetadata, VendorOptions,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -47,7 +48,8 @@ impl EncodeOptions {
 /// | neutral | on the wire |
 /// |---|---|
 /// | shown reasoning | `reasoning_content`, as many hosts send it |
-/// | vendor state for the next turn, vendor pieces | left out; a caller that needs them uses that vendor's own format |
+/// | a call of a custom tool of OpenAI's | as it is |
+/// | vendor state for the next turn, other vendor pieces | left out; a caller that needs them uses that vendor's own format |
 /// | a call that was cut off | sent as far as it came, as OpenAI does, unless what came would parse: then nothing tells it from a whole call |
 /// | finish reasons | OpenAI's words only, because typed clients refuse others: paused, malformed and unknown ends are `stop`; a refusal is `stop` with its text, without text `content_filter` |
 /// | usage of which input or output is unknown | left out: both are required fields |
@@ -185,7 +187,10 @@ struct WireToolCall<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'static str,
-    function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<WireFunction<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom: Option<WireCustom<'a>>,
 }
 
 #[derive(Serialize)]
@@ -194,16 +199,42 @@ struct WireFunction<'a> {
     arguments: &'a str,
 }
 
+/// What is called of a tool of another kind than functions.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct WireCustom<'a> {
+    name: &'a str,
+    input: &'a str,
+}
+
+/// The call of a custom tool that a piece of the vendor's own is, with its id: of this format, or of the Responses API.
+pub(super) fn custom_call<'a>(kind: &str, replay: &'a Replay) -> Option<(&'a str, WireCustom<'a>)> {
+    let data = Some(&replay.data).filter(|_| kind == CUSTOM_CALL)?;
+    let (id, custom) = match data.get("custom") {
+        Some(custom) => (data.get("id"), custom),
+        None => (data.get("call_id"), data),
+    };
+    let text = |name: &str| custom.get(name).and_then(Value::as_str);
+    let (name, input) = (text("name")?, text("input")?);
+    Some((id?.as_str()?, WireCustom { name, input }))
+}
+
 fn message<'a>(response: &'a ChatResponse, metadata: Option<&'a Map<String, Value>>) -> WireMessage<'a> {
     let call = |id, name, arguments| WireToolCall {
         id,
         kind: "function",
-        function: WireFunction { name, arguments },
+        function: Some(WireFunction { name, arguments }),
+        custom: None,
     };
     let whole = response.blocks.iter().filter_map(|block| match block {
         Block::ToolCall(ToolCall {
             id, name, arguments, ..
         }) => Some(call(id, name, arguments)),
+        Block::Opaque(piece) => custom_call(&piece.kind, &piece.replay).map(|(id, custom)| WireToolCall {
+            id,
+            kind: "custom",
+            function: None,
+            custom: Some(custom),
+        }),
         _ => None,
     });
     let cut = response.incomplete_tool_calls.iter();

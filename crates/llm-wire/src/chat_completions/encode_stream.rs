@@ -1,7 +1,10 @@
 //! Events → frames.
 
+use super::calls::CUSTOM_CALL;
 use super::encode_error::write_error;
-use super::encode_response::{EncodeOptions, Envelope, WireUsage, finish_word, logprobs, own_metadata};
+use super::encode_response::{
+    EncodeOptions, Envelope, WireCustom, WireUsage, custom_call, finish_word, logprobs, own_metadata,
+};
 use crate::frame::encode_sse_comment;
 use crate::json_text::write_json;
 use llm_core::{BlockKind, ChatEvent, Delta, Error, FinishReason, ResponseMeta, Usage, VendorMetadata};
@@ -41,6 +44,8 @@ pub struct StreamEncoder {
     shown: Vec<ShownCall>,
     /// Calls that wait for what makes them be shown, in order.
     waiting: Vec<WaitingCall>,
+    /// Blocks of calls of custom tools: what they are comes in one piece.
+    custom: Vec<u32>,
     usage: Usage,
     refused: bool,
     raw: bool,
@@ -70,6 +75,7 @@ impl StreamEncoder {
             head: Vec::new(),
             shown: Vec::new(),
             waiting: Vec::new(),
+            custom: Vec::new(),
             usage: Usage::default(),
             refused: false,
             raw: false,
@@ -96,6 +102,10 @@ impl StreamEncoder {
                     name: name.clone(),
                 });
             }
+            ChatEvent::BlockStart {
+                index,
+                kind: BlockKind::Opaque { kind },
+            } if kind == CUSTOM_CALL => self.custom.push(*index),
             ChatEvent::BlockDelta { index, delta } => self.delta(*index, delta, out),
             ChatEvent::BlockEnd { index, complete } => self.end_block(*index, *complete, out),
             ChatEvent::Usage(usage) => self.usage.merge(usage),
@@ -169,6 +179,12 @@ impl StreamEncoder {
                 }
             }
             Delta::Name(more) => return self.add_name(block, more, out),
+            Delta::Replay(replay) if self.custom.contains(&block) => {
+                if let Some((id, custom)) = custom_call(CUSTOM_CALL, replay) {
+                    self.show_custom(block, id, custom, out);
+                }
+                return;
+            }
             Delta::Arguments(text) => return self.add_arguments(block, text, out),
             _ => return,
         };
@@ -250,13 +266,33 @@ impl StreamEncoder {
         self.call_chunk(index, Some(&call.id), function, out);
     }
 
+    /// Shows the call of a custom tool, all in one chunk.
+    fn show_custom(&mut self, block: u32, id: &str, custom: WireCustom<'_>, out: &mut Vec<u8>) {
+        self.begin(out);
+        let delta = CallDelta {
+            tool_calls: [WireToolCall {
+                index: self.shown.len(),
+                id: Some(id),
+                kind: Some("custom"),
+                function: None,
+                custom: Some(custom),
+            }],
+        };
+        self.shown.push(ShownCall {
+            block,
+            has_arguments: true,
+        });
+        self.chunk(&delta, None, out);
+    }
+
     fn call_chunk(&self, index: usize, id: Option<&str>, function: WireFunction<'_>, out: &mut Vec<u8>) {
         let delta = CallDelta {
             tool_calls: [WireToolCall {
                 index,
                 id,
                 kind: id.map(|_| "function"),
-                function,
+                function: Some(function),
+                custom: None,
             }],
         };
         self.chunk(&delta, None, out);
@@ -374,7 +410,10 @@ struct WireToolCall<'a> {
     id: Option<&'a str>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
-    function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<WireFunction<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom: Option<WireCustom<'a>>,
 }
 
 #[derive(Serialize)]

@@ -220,7 +220,18 @@ pub(crate) struct WireToolCall<'a> {
     pub(crate) id: Option<Text<'a>>,
     #[serde(borrow)]
     pub(crate) function: Option<WireFunction<'a>>,
-    pub(crate) custom: Option<Presence>,
+    #[serde(borrow)]
+    pub(crate) custom: Option<WireCustom<'a>>,
+}
+
+/// A call of a tool of another kind than functions: its input is text.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WireCustom<'a> {
+    #[serde(borrow)]
+    pub(crate) name: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) input: Arguments<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]

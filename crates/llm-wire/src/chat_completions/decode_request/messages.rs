@@ -2,6 +2,7 @@
 
 use super::OPENAI;
 use super::content::{Allowed, content};
+use crate::chat_completions::calls::CUSTOM_CALL;
 use crate::fault::{invalid, missing};
 use crate::fields::{Fields, Notes};
 use llm_core::{
@@ -156,7 +157,7 @@ fn call(mut fields: Fields, notes: &mut Notes) -> Result<ContentPart> {
                 .ok_or_else(|| missing(fields.at("custom"), "an object with name and input"))?;
             fields.finish(notes);
             let data = json!({"id": id, "type": "custom", "custom": custom});
-            Ok(own_piece("custom_tool_call", data))
+            Ok(own_piece(CUSTOM_CALL, data))
         }
         _ => Err(invalid(fields.at("type"), "must be function or custom")),
     }

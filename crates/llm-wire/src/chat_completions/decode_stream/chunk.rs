@@ -188,11 +188,6 @@ impl StreamDecoder {
         }
         let calls = tool_calls.unwrap_or_default();
         for (position, wire) in calls.iter().enumerate() {
-            if wire.custom.as_ref().is_some_and(|custom| custom.0) {
-                let message = "a call of a custom tool has no neutral form; read it from the raw answer";
-                out.push(ChatEvent::Warning(Warning::wire("tool_calls", message)));
-                continue;
-            }
             let fragment = Fragment {
                 later_in_chunk: position > 0,
                 whole: self.state.whole,

@@ -1,3 +1,5 @@
+mod custom_calls;
+
 use super::*;
 use crate::chat_completions::decode_response;
 use llm_core::{Block, ChatRequest, ChatResponse, Collector, ContentPart, Grammar, Message};

@@ -3,6 +3,7 @@
 use super::Encoding;
 use super::messages::filled;
 use super::results::OpenCalls;
+use crate::chat_completions::calls::CUSTOM_CALL;
 use crate::chat_completions::dialect::{MissingReasoning, Prefill};
 use crate::chat_completions::request_types::{
     Own, WireContent, WireMessage, WirePart, WirePartBody, WireToolCall,
@@ -208,7 +209,7 @@ impl<'a> Encoding<'a> {
         let own = part.replay.origin.vendor == self.dialect.vendor;
         match (part.kind.as_str(), data.get("id").and_then(Value::as_str)) {
             ("audio", Some(_)) if own => wire.own.push(("audio", Own::Value(data))),
-            ("custom_tool_call", Some(id)) if own => {
+            (CUSTOM_CALL, Some(id)) if own => {
                 wire.tool_calls.push(WireToolCall::Own(data));
                 calls.add(id);
             }

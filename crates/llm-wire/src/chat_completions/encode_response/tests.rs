@@ -162,3 +162,20 @@ fn every_end_has_one_of_openais_words() {
         assert_eq!(choice(&response(vec![text("a")], kind))["finish_reason"], word);
     }
 }
+
+#[test]
+fn a_custom_call_of_the_responses_api_is_one_of_this_format() {
+    let piece = |kind: &str, data: Value| {
+        let replay = Replay::new(Origin::new(VendorId::from_static("openai")), data);
+        Block::Opaque(OpaquePart::new(kind, replay))
+    };
+    let item = json!({"type": "custom_tool_call", "call_id": "c0", "name": "sql", "input": "select 1"});
+    let search = json!({"type": "web_search_call", "call_id": "c1", "name": "sql", "input": "x"});
+    let blocks = vec![piece("custom_tool_call", item), piece("web_search_call", search)];
+    check(
+        &response(blocks, FinishKind::ToolCalls),
+        json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": [
+            {"id": "c0", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}]}),
+        "tool_calls",
+    );
+}
