@@ -5,6 +5,7 @@ mod frames;
 use super::encode_error::write_error;
 use super::encode_response::{EncodeOptions, End, Envelope, WireUsage, own_block, own_fields, own_metadata};
 use super::request_types::{BlockBody, WireBlock, WireInput};
+use crate::frame::encode_sse_comment;
 use frames::{
     BlockDelta, BlockStart, BlockStop, CitationsDelta, InputDelta, MessageDelta, MessageStart, Nothing,
     SignatureDelta, StartedMessage, TextDelta, ThinkingDelta, write_event,
@@ -20,7 +21,9 @@ use std::collections::VecDeque;
 ///
 /// The format has one open block at a time: of blocks that interleave, one is passed on as it comes, and the others wait
 /// until it ends. A call is shown with its first piece of arguments, or when it ends. A failed stream ends with an error
-/// event and is not closed as a success. What this format cannot say is told at
+/// event and is not closed as a success; one that fails before any content has nothing but that event. Proof of life is
+/// a comment: it also comes with each piece of the body that holds no whole event, and what a client sees of a stream
+/// does not depend on how the network cut it. What this format cannot say is told at
 /// [`encode_response`](super::encode_response()).
 ///
 /// ```
@@ -114,10 +117,7 @@ impl StreamEncoder {
             }
             ChatEvent::Usage(usage) => self.usage.merge(usage),
             ChatEvent::Metadata(metadata) => self.metadata.merge(metadata.clone()),
-            ChatEvent::KeepAlive => {
-                self.begin(out);
-                write_event("ping", &Nothing {}, out);
-            }
+            ChatEvent::KeepAlive => encode_sse_comment("keep-alive", out),
             ChatEvent::Raw(frame) => {
                 self.raw = true;
                 out.extend_from_slice(&frame.bytes);

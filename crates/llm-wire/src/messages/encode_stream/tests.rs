@@ -121,17 +121,16 @@ fn a_stream_begins_and_ends_as_the_format_wants() {
             "stop_reason": null, "stop_sequence": null,
             "usage": {"input_tokens": 49, "cache_read_input_tokens": 200, "output_tokens": 1}}})
     );
-    assert_eq!(payloads[1], json!({"type": "ping"}));
     assert_eq!(
-        payloads[2],
+        payloads[1],
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
     );
     assert_eq!(
-        payloads[3],
+        payloads[2],
         json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}})
     );
     assert_eq!(
-        payloads[5],
+        payloads[4],
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": null},
             "usage": {"input_tokens": 0, "cache_read_input_tokens": 200, "output_tokens": 7}})
     );
@@ -322,4 +321,32 @@ fn what_the_vendor_reports_stands_at_the_end() {
         json!({"stop_reason": "end_turn", "stop_sequence": "END"})
     );
     assert_eq!(payloads[1]["context_management"], json!({"applied_edits": []}));
+}
+
+/// A piece of the body without a whole event is proof of life as well: how many there are is the network's business.
+#[test]
+fn proof_of_life_changes_nothing_that_a_client_sees() {
+    let quiet = [
+        start(0, BlockKind::Text),
+        text(0, "Hi"),
+        text(0, "!"),
+        end(0, true),
+        finish(FinishKind::Stop),
+    ];
+    let chatty = quiet
+        .iter()
+        .flat_map(|event| [ChatEvent::KeepAlive, event.clone()]);
+    assert_eq!(encoded(chatty), encoded(quiet.clone()));
+
+    let mut encoder = StreamEncoder::new(EncodeOptions::new("msg_0", "demo"));
+    let mut out = Vec::new();
+    encoder.push(&ChatEvent::Start(Box::default()), &mut out);
+    encoder.push(&ChatEvent::KeepAlive, &mut out);
+    assert_eq!(out, b": keep-alive\n\n");
+    encoder.error(&Error::new(ErrorKind::QuotaExhausted, "no credit"), &mut out);
+    let kinds: Vec<_> = payloads(&out)
+        .iter()
+        .map(|payload| payload["type"].clone())
+        .collect();
+    assert_eq!(kinds, ["error"], "an answer that never began is not begun");
 }
