@@ -9,6 +9,7 @@ mod calls;
 mod conversation;
 mod media;
 mod messages;
+mod recursion;
 mod results;
 mod schema;
 mod settings;
@@ -64,6 +65,7 @@ pub struct EncodedRequest {
 /// | an effort, where a budget of tokens is taken instead | 2,048, 8,192, 16,384 or 32,000 tokens, below the cap on output |
 /// | an effort that the model does not take | the next lower one it takes, else its lowest, and a warning |
 /// | no thought, on a model that always thinks | its lowest effort or its nearest mode, and a warning |
+/// | a schema that contains itself, for the answer or a strict tool | refused |
 /// | budgeted thought with a forced call, a turn to be continued, or calls that began without thought | no thought, and a warning |
 /// | temperature and its like on models that do not take them, or that think | left out, and a warning |
 /// | keywords of a schema that are not taken | in words, in its `description`, and a warning |

@@ -3,12 +3,13 @@
 //!
 //! Source: `anthropic.md` of the project's wire notes ("Structured output"), state of 2026-11-29.
 
+use super::recursion::contains_itself;
 use crate::fault::unsupported;
 use llm_core::Result;
 use serde_json::{Map, Value};
 
 /// Keywords that are refused: bounds of numbers, of lengths and of counts, patterns, and what cannot be generated.
-const NOT_TAKEN: [&str; 18] = [
+pub(super) const NOT_TAKEN: [&str; 18] = [
     "minimum",
     "maximum",
     "exclusiveMinimum",
@@ -42,6 +43,10 @@ const FORMATS: [&str; 9] = [
     "ipv6",
 ];
 
+/// Why a schema that contains itself is refused.
+pub(super) const RECURSIVE: &str =
+    "contains itself, which this format does not take; write out as many levels as needed";
+
 /// A schema as it can be sent.
 #[derive(Debug)]
 pub(super) struct ClosedSchema {
@@ -52,6 +57,9 @@ pub(super) struct ClosedSchema {
 
 /// Makes a schema of what is taken. Answers that fit it fit the original but for what was put in words.
 pub(super) fn closed_schema(schema: &Value, description: Option<&str>) -> Result<ClosedSchema> {
+    if contains_itself(schema) {
+        return Err(unsupported("output.schema", RECURSIVE));
+    }
     let mut in_words = Vec::new();
     let schema = match schema {
         Value::Object(fields) => Value::Object(close_fields(fields, description, &mut in_words)?),

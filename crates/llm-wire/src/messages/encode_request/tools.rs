@@ -1,6 +1,8 @@
 //! Tools, and the choice among them.
 
 use super::Encoding;
+use super::recursion::contains_itself;
+use super::schema::RECURSIVE;
 use super::thinking::Thought;
 use crate::bag::Bag;
 use crate::fault::{invalid, unsupported};
@@ -34,6 +36,9 @@ impl<'a> Encoding<'a> {
                     "is not sent: this host does not take it for this model",
                 );
                 strict = None;
+            }
+            if strict == Some(true) && tool.parameters.as_ref().is_some_and(contains_itself) {
+                return Err(unsupported(format!("{field}.parameters"), RECURSIVE));
             }
             offered.push(WireTool::Custom {
                 name: self.tool_names.sent(&tool.name),

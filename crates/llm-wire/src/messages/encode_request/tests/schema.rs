@@ -109,3 +109,23 @@ fn what_is_closed_stays_as_it_is() {
         assert_eq!(once.to_string(), twice.to_string());
     }
 }
+
+#[test]
+fn a_schema_that_contains_itself_is_refused_where_it_is_to_be_kept() {
+    let tree = json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}},
+        "additionalProperties": false});
+    is_refused(tree.clone());
+    let node = json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}});
+    is_refused(json!({"$ref": "#/$defs/node", "$defs": {"node": node}}));
+    let tool = |strict| {
+        let tool = ToolSpec::new("f")
+            .with_parameters(tree.clone())
+            .with_strict(strict);
+        hi().with_tools([ToolSpec::new("g"), tool])
+    };
+    assert_eq!(
+        refused("demo", &tool(true)),
+        (ErrorKind::Unsupported, "tools[1].parameters".into())
+    );
+    assert_eq!(clean("demo", &tool(false))["tools"][1]["input_schema"], tree);
+}
