@@ -29,6 +29,7 @@ mod json_text;
 mod json_word;
 mod lenient;
 mod option_key;
+mod pieces;
 mod retry_hint;
 mod service_tiers;
 #[cfg(any(feature = "chat-completions", feature = "responses"))]

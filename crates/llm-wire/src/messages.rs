@@ -36,3 +36,6 @@ pub const FORMAT: WireFormatId = WireFormatId::new("messages");
 
 /// Whose format it is: what only it has is kept under this name on the server side.
 const ANTHROPIC: VendorId = VendorId::from_static("anthropic");
+
+/// The piece behind a document that holds what only this format says of one: its context, and whether answers cite it.
+const DOCUMENT_OPTIONS: &str = "document_options";

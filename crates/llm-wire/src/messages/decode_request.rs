@@ -38,6 +38,8 @@ pub struct DecodedRequest {
 /// | a user message with results of tools | the results as a tool message, then the rest |
 /// | a thought with a signature | a thought with the whole block as its vendor state |
 /// | any block of the assistant's of another kind | an opaque piece |
+/// | a search result of the user's or a tool's | its title, source and texts as text, with the block as vendor state |
+/// | `context` and `citations` of a document | an opaque piece behind the document |
 /// | `cache_control` | a cache point after the part; of a tool: before the first message |
 /// | tools with a `type` of their own | `builtin_tools` in the options bag |
 /// | `thinking` that has no neutral form (a budget, `between_tools`) | the nearest effort, and itself in the bag |

@@ -20,6 +20,7 @@ use super::dialect::{Dialect, ModelRule};
 use super::request_types::Body;
 use crate::bag::{self, Bag};
 use crate::body::{expected_length, with_fields};
+use crate::pieces;
 use crate::tool_names::{NameRule, ToolNames};
 use llm_core::{ChatRequest, ContentPart, Error, ErrorKind, ResolvedModel, Result, Warning};
 use serde_json::Value;
@@ -120,6 +121,7 @@ pub fn encode_request(
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
     })?;
     let mut warnings = encoding.warnings;
+    warnings.extend(pieces::as_text(&dialect.vendor, request));
     warnings.extend(bag::of_others(&dialect.vendor, request));
     Ok(EncodedRequest {
         body: bytes,

@@ -82,6 +82,8 @@ pub(crate) enum BlockBody<'a> {
     Document {
         source: WireSource<'a>,
         title: Option<&'a str>,
+        /// Fields of the vendor's own.
+        own: Option<&'a Map<String, Value>>,
     },
     ToolUse {
         id: Cow<'a, str>,
@@ -134,12 +136,13 @@ impl Serialize for WireBlock<'_> {
                 map.serialize_entry("type", "image")?;
                 map.serialize_entry("source", source)?;
             }
-            BlockBody::Document { source, title } => {
+            BlockBody::Document { source, title, own } => {
                 map.serialize_entry("type", "document")?;
                 map.serialize_entry("source", source)?;
                 if let Some(title) = title {
                     map.serialize_entry("title", title)?;
                 }
+                serialize_own::<S>(*own, &["type", "source", "title"], &mut map)?;
             }
             BlockBody::ToolUse { id, name, input, own } => {
                 map.serialize_entry("type", "tool_use")?;

@@ -16,6 +16,7 @@ use super::dialect::Dialect;
 use super::request_types::Fields;
 use crate::bag;
 use crate::body::expected_length;
+use crate::pieces;
 use llm_core::{ChatRequest, Error, ErrorKind, ResolvedModel, Result, Warning};
 use own_options::OwnOptions;
 use std::fmt::Display;
@@ -92,6 +93,7 @@ pub fn encode_request(
         Error::new(ErrorKind::Internal, "the request cannot be written as JSON").with_source(error)
     })?;
     let mut warnings = encoding.warnings;
+    warnings.extend(pieces::as_text(&dialect.vendor, request));
     warnings.extend(bag::of_others(&dialect.vendor, request));
     Ok(EncodedRequest {
         body: bytes,

@@ -87,18 +87,36 @@ fn found() -> impl Strategy<Value = ContentPart> {
     text().prop_map(|text| {
         let block =
             json!({"type": "search_result", "source": "s", "content": [{"type": "text", "text": text}]});
-        ContentPart::Opaque(OpaquePart::new("search_result", replay(block)))
+        ContentPart::Text(TextPart::new(format!("s\n{text}")).with_replay(replay(block)))
     })
 }
 
-fn user_parts() -> impl Strategy<Value = Vec<ContentPart>> {
-    let part = prop_oneof![
-        4 => text().prop_map(ContentPart::text),
-        1 => image(),
-        1 => document(),
-        1 => found(),
+/// It is no block, but belongs to the document before it.
+fn is_document_options(part: &ContentPart) -> bool {
+    matches!(part, ContentPart::Opaque(piece) if piece.kind == "document_options")
+}
+
+/// A document, and behind it what only this format says of one.
+fn cited_document() -> impl Strategy<Value = Vec<ContentPart>> {
+    let own = prop_oneof![
+        Just(json!({"context": "c"})),
+        Just(json!({"citations": {"enabled": true}})),
+        Just(json!({"context": "c", "citations": {"enabled": true}})),
     ];
-    vec(part, 1..4)
+    let piece = own.prop_map(|own| ContentPart::Opaque(OpaquePart::new("document_options", replay(own))));
+    (document(), piece).prop_map(|(document, piece)| vec![document, piece])
+}
+
+fn user_parts() -> impl Strategy<Value = Vec<ContentPart>> {
+    let one = |part: ContentPart| vec![part];
+    let parts = prop_oneof![
+        4 => text().prop_map(move |text| one(ContentPart::text(text))),
+        1 => image().prop_map(one),
+        1 => document().prop_map(one),
+        1 => cited_document(),
+        1 => found().prop_map(one),
+    ];
+    vec(parts, 1..4).prop_map(|parts| parts.concat())
 }
 
 fn assistant_parts() -> impl Strategy<Value = Vec<ContentPart>> {
@@ -159,6 +177,9 @@ fn conversation() -> impl Strategy<Value = Vec<Message>> {
 }
 
 fn can_be_marked(part: &ContentPart) -> bool {
+    if is_document_options(part) {
+        return false;
+    }
     match part {
         ContentPart::Reasoning(_) => false,
         ContentPart::Opaque(piece) => piece.kind != "redacted_thinking",
@@ -184,9 +205,9 @@ fn mark(messages: &mut [Message], places: &[Index], ttl: CacheTtl) {
     chosen.sort_unstable();
     chosen.dedup();
     for (at, position) in chosen.into_iter().rev() {
-        messages[at]
-            .content
-            .insert(position + 1, ContentPart::CachePoint(CachePoint::new(ttl)));
+        let content = &mut messages[at].content;
+        let behind = position + 1 + usize::from(content.get(position + 1).is_some_and(is_document_options));
+        content.insert(behind, ContentPart::CachePoint(CachePoint::new(ttl)));
     }
 }
 

@@ -4,6 +4,7 @@ use super::media;
 use crate::fault::{invalid, missing, wrong_type};
 use crate::fields::{Fields, Notes};
 use crate::messages::ANTHROPIC;
+use crate::pieces::SEARCH_RESULT;
 use llm_core::{
     CachePoint, CacheTtl, ContentPart, OpaquePart, Origin, ReasoningPart, Replay, Result, TextPart, ToolCall,
     ToolResult,
@@ -65,12 +66,12 @@ impl Blocks {
         match (kind, speaker) {
             ("text", _) => self.add_text(text(fields)?),
             ("image", Speaker::User | Speaker::Tool) => self.parts.push(media::image(fields, notes)?),
-            ("document", Speaker::User | Speaker::Tool) => self.parts.push(media::document(fields, notes)?),
-            ("search_result" | "container_upload", Speaker::User)
-            | ("search_result" | "tool_reference", Speaker::Tool) => {
-                let mut block = fields.take_all();
-                block.shift_insert(0, "type".into(), kind.into());
-                self.parts.push(opaque(kind, block));
+            ("document", Speaker::User | Speaker::Tool) => self.parts.extend(media::document(fields, notes)?),
+            (SEARCH_RESULT, Speaker::User | Speaker::Tool) => {
+                self.parts.push(search_result(whole(kind, fields)));
+            }
+            ("container_upload", Speaker::User) | ("tool_reference", Speaker::Tool) => {
+                self.parts.push(opaque(kind, whole(kind, fields)));
             }
             ("tool_result", Speaker::User) => {
                 of_result = true;
@@ -198,7 +199,29 @@ fn result(fields: &mut Fields, notes: &mut Notes) -> Result<ContentPart> {
     Ok(ContentPart::ToolResult(result))
 }
 
-fn opaque(kind: &str, block: Map<String, Value>) -> ContentPart {
+/// All of a block that was not read yet.
+fn whole(kind: &str, fields: &mut Fields) -> Map<String, Value> {
+    let mut block = fields.take_all();
+    block.shift_insert(0, "type".into(), kind.into());
+    block
+}
+
+/// What others can read of a search result, with the block itself for its vendor.
+fn search_result(block: Map<String, Value>) -> ContentPart {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let content = block.get("content").and_then(Value::as_array);
+    let found = content.into_iter().flatten().map(|part| text(part.get("text")));
+    let mut lines = vec![text(block.get("title")), text(block.get("source"))];
+    lines.extend(found);
+    lines.retain(|line| !line.is_empty());
+    if lines.is_empty() {
+        return opaque(SEARCH_RESULT, block);
+    }
+    let replay = Replay::new(Origin::new(ANTHROPIC), Value::Object(block));
+    ContentPart::Text(TextPart::new(lines.join("\n")).with_replay(replay))
+}
+
+pub(super) fn opaque(kind: &str, block: Map<String, Value>) -> ContentPart {
     let replay = Replay::new(Origin::new(ANTHROPIC), Value::Object(block));
     ContentPart::Opaque(OpaquePart::new(kind, replay))
 }

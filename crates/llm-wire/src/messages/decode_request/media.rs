@@ -1,9 +1,11 @@
 //! Pictures and documents.
 
+use super::blocks::opaque;
 use crate::fault::{invalid, missing};
 use crate::fields::{Fields, Notes};
-use crate::messages::ANTHROPIC;
+use crate::messages::{ANTHROPIC, DOCUMENT_OPTIONS};
 use llm_core::{ContentPart, DocumentPart, ImagePart, MediaSource, Result};
+use serde_json::{Map, json};
 
 pub(super) fn image(fields: &mut Fields, notes: &mut Notes) -> Result<ContentPart> {
     let mut source = source(fields)?;
@@ -16,7 +18,8 @@ pub(super) fn image(fields: &mut Fields, notes: &mut Notes) -> Result<ContentPar
     Ok(ContentPart::Image(ImagePart::new(media)))
 }
 
-pub(super) fn document(fields: &mut Fields, notes: &mut Notes) -> Result<ContentPart> {
+/// A document, and behind it what only this format says of one.
+pub(super) fn document(fields: &mut Fields, notes: &mut Notes) -> Result<Vec<ContentPart>> {
     let mut source = source(fields)?;
     let kind = source.text("type")?.unwrap_or_default();
     let media = match kind.as_str() {
@@ -37,16 +40,21 @@ pub(super) fn document(fields: &mut Fields, notes: &mut Notes) -> Result<Content
     source.finish(notes);
     let mut document = DocumentPart::new(media);
     document.name = fields.text("title")?;
-    if fields
-        .take("citations")
-        .is_some_and(|citations| citations["enabled"] == true)
-    {
-        notes.warn(
-            &fields.at("citations"),
-            "cannot be carried: documents are sent without citations",
-        );
+    let mut own = Map::new();
+    if let Some(context) = fields.text("context")?.filter(|context| !context.is_empty()) {
+        own.insert("context".into(), context.into());
     }
-    Ok(ContentPart::Document(document))
+    if let Some(mut citations) = fields.inner("citations")? {
+        if citations.flag("enabled")? == Some(true) {
+            own.insert("citations".into(), json!({"enabled": true}));
+        }
+        citations.finish(notes);
+    }
+    let mut parts = vec![ContentPart::Document(document)];
+    if !own.is_empty() {
+        parts.push(opaque(DOCUMENT_OPTIONS, own));
+    }
+    Ok(parts)
 }
 
 fn source(fields: &mut Fields) -> Result<Fields> {

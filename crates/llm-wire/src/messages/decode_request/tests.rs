@@ -211,13 +211,35 @@ fn media_are_read_wherever_they_are() {
             format!("messages[0].content[0].{field}")
         );
     }
-    let cited = json!([{"type": "document", "source": {"type": "url", "url": "u"}, "citations": {"enabled": true}, "context": "c"}]);
+}
+
+#[test]
+fn what_only_claude_takes_of_a_document_stands_behind_it() {
+    let document = |more: Value| {
+        let mut block = json!({"type": "document", "source": {"type": "url", "url": "u"}});
+        block
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        parts(json!([block]))
+    };
+    let cited = document(json!({"citations": {"enabled": true}, "context": "c",
+        "cache_control": {"type": "ephemeral"}}));
+    let [
+        ContentPart::Document(_),
+        ContentPart::Opaque(piece),
+        ContentPart::CachePoint(_),
+    ] = &cited[..]
+    else {
+        panic!("{cited:?}");
+    };
     assert_eq!(
-        warned(user(cited)),
-        [
-            "messages[0].content[0].citations",
-            "messages[0].content[0].context"
-        ]
+        piece.replay.data,
+        json!({"context": "c", "citations": {"enabled": true}})
+    );
+    assert_eq!(
+        document(json!({"citations": {"enabled": false}, "context": ""})).len(),
+        1
     );
 }
 
@@ -280,11 +302,27 @@ fn what_an_answer_held_is_kept_for_its_vendor() {
 
 #[test]
 fn own_blocks_of_the_user_are_kept() {
-    let found = json!({"type": "search_result", "source": "s", "title": "t", "content": []});
-    let Some(ContentPart::Opaque(piece)) = parts(json!([found])).pop() else {
+    let upload = json!({"type": "container_upload", "file_id": "f1"});
+    let Some(ContentPart::Opaque(piece)) = parts(json!([upload])).pop() else {
         panic!("no piece");
     };
-    assert_eq!((piece.kind.as_str(), piece.replay.data), ("search_result", found));
+    assert_eq!(
+        (piece.kind.as_str(), piece.replay.data),
+        ("container_upload", upload)
+    );
+}
+
+#[test]
+fn a_search_result_is_text_that_others_can_read() {
+    let found = json!({"type": "search_result", "source": "https://a/b", "title": "A",
+        "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]});
+    let Some(ContentPart::Text(part)) = parts(json!([found])).pop() else {
+        panic!("no text");
+    };
+    assert_eq!(part.text, "A\nhttps://a/b\none\ntwo");
+    assert_eq!(part.replay.map(|replay| replay.data), Some(found));
+    let nothing = parts(json!([{"type": "search_result"}]));
+    assert!(matches!(nothing[0], ContentPart::Opaque(_)), "{nothing:?}");
 }
 
 #[test]

@@ -3,9 +3,12 @@
 use super::Encoding;
 use crate::fault::{PartPath, invalid, unsupported};
 use crate::messages::request_types::{BlockBody, WireBlock, WireSource};
+use crate::pieces::is_search_result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use llm_core::{ContentPart, DocumentPart, ImageDetail, ImagePart, MediaSource, Result};
+use llm_core::{
+    ContentPart, DocumentPart, ImageDetail, ImagePart, MediaSource, OpaquePart, Result, TextPart,
+};
 
 impl<'a> Encoding<'a> {
     /// A picture or a document; `None` for any part that is no medium.
@@ -60,7 +63,33 @@ impl<'a> Encoding<'a> {
             source => self.elsewhere(path, source, "document")?,
         };
         let title = document.name.as_deref().filter(|name| !name.is_empty());
-        Ok(BlockBody::Document { source, title })
+        Ok(BlockBody::Document {
+            source,
+            title,
+            own: None,
+        })
+    }
+
+    /// What goes with the document before it: its context, and whether answers cite it.
+    pub(super) fn document_options(
+        &mut self,
+        path: PartPath,
+        piece: &'a OpaquePart,
+        before: Option<&mut WireBlock<'a>>,
+    ) {
+        let fields = self.own_fields(Some(&piece.replay), &mut false);
+        match before.map(|block| &mut block.body) {
+            Some(BlockBody::Document { own, .. }) if fields.is_some() => *own = fields,
+            _ => self.warn_history(path, super::assistant::NOT_CARRIED),
+        }
+    }
+
+    /// A search result, whose text is what others read of it.
+    pub(super) fn search_result(&mut self, part: &'a TextPart) -> Option<WireBlock<'a>> {
+        let replay = part.replay.as_ref().filter(|replay| is_search_result(replay))?;
+        let fields = self.own_fields(Some(replay), &mut false)?;
+        self.old_rules |= super::cites(&replay.data);
+        Some(BlockBody::Own(fields).into())
     }
 
     /// What is not in the request itself.

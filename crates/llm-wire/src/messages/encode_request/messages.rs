@@ -5,6 +5,7 @@ use super::Encoding;
 use super::calls::{CallIds, TurnCalls};
 use super::conversation::Conversation;
 use crate::fault::{PartPath, invalid, unsupported};
+use crate::messages::DOCUMENT_OPTIONS;
 use crate::messages::request_types::{BlockBody, WireBlock, WireMessage};
 use llm_core::model::Knob;
 use llm_core::{ContentPart, Message, Result, Role};
@@ -155,11 +156,24 @@ impl<'a> Encoding<'a> {
                 ContentPart::CachePoint(point) => conversation.mark(point.ttl),
                 ContentPart::Text(text) if message.role != Role::Tool => {
                     if !text.text.is_empty() {
-                        let own = self.own_fields(text.replay.as_ref(), &mut false);
-                        self.old_rules |= own.is_some_and(|own| own.values().any(super::is_list));
-                        let text = text.text.as_str().into();
-                        conversation.add("user", BlockBody::Text { text, own }.into());
+                        let block = match self.search_result(text) {
+                            Some(block) => block,
+                            None => {
+                                let own = self.own_fields(text.replay.as_ref(), &mut false);
+                                self.old_rules |= own.is_some_and(|own| own.values().any(super::is_list));
+                                let text = text.text.as_str().into();
+                                BlockBody::Text { text, own }.into()
+                            }
+                        };
+                        conversation.add("user", block);
                     }
+                }
+                ContentPart::Opaque(piece) if piece.kind == DOCUMENT_OPTIONS => {
+                    let last = conversation
+                        .messages
+                        .last_mut()
+                        .map(|message| &mut message.content);
+                    self.document_options(path, piece, last.and_then(|content| content.last_mut()));
                 }
                 ContentPart::Opaque(piece) => {
                     if let Some(block) = self.own_piece(path, piece) {

@@ -4,6 +4,7 @@ use super::Encoding;
 use super::calls::{Answered, TurnCalls};
 use super::conversation::Conversation;
 use crate::fault::{PartPath, invalid};
+use crate::messages::DOCUMENT_OPTIONS;
 use crate::messages::request_types::{BlockBody, WireBlock};
 use llm_core::{ContentPart, Message, Result, Role, ToolResult};
 
@@ -59,11 +60,17 @@ impl<'a> Encoding<'a> {
             let path = path.inner(position);
             match part {
                 ContentPart::Text(part) if part.text.is_empty() => {}
-                ContentPart::Text(part) => content.push(WireBlock::text(part.text.as_str())),
+                ContentPart::Text(part) => {
+                    let found = self.search_result(part);
+                    content.push(found.unwrap_or_else(|| WireBlock::text(part.text.as_str())));
+                }
                 ContentPart::CachePoint(point) => match content.last_mut() {
                     Some(block) => block.kept = Some(point.ttl),
                     None => kept = Some(point.ttl),
                 },
+                ContentPart::Opaque(piece) if piece.kind == DOCUMENT_OPTIONS => {
+                    self.document_options(path, piece, content.last_mut());
+                }
                 ContentPart::Opaque(piece) => {
                     self.old_rules |= super::cites(&piece.replay.data);
                     content.extend(self.own_piece(path, piece));

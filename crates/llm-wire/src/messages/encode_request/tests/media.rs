@@ -126,3 +126,69 @@ fn results_hold_pictures_documents_and_own_blocks() {
         json!({"type": "tool_result", "tool_use_id": "a"})
     );
 }
+
+#[test]
+fn what_only_claude_takes_of_a_document_goes_with_the_one_before_it() {
+    let pdf = || ContentPart::Document(DocumentPart::new(MediaSource::base64("application/pdf", "UERG")));
+    let own = json!({"context": "c", "citations": {"enabled": true}});
+    let options = |vendor: VendorId| {
+        let piece = OpaquePart::new("document_options", Replay::new(Origin::new(vendor), own.clone()));
+        ContentPart::Opaque(piece)
+    };
+    let user = |parts: Vec<ContentPart>| sent([Message::new(Role::User, parts)]);
+    let (messages, warned) = user(vec![
+        pdf(),
+        options(ANTHROPIC),
+        ContentPart::CachePoint(CachePoint::default()),
+    ]);
+    assert_eq!(
+        messages[0]["content"],
+        json!([{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "UERG"},
+            "context": "c", "citations": {"enabled": true}, "cache_control": {"type": "ephemeral"}}])
+    );
+    assert_eq!(warned, [""; 0]);
+    for lost in [
+        vec![pdf(), options(OTHER)],
+        vec![pdf(), ContentPart::text("a"), options(ANTHROPIC)],
+        vec![options(ANTHROPIC), pdf()],
+    ] {
+        let (messages, warned) = user(lost);
+        assert!(!messages.to_string().contains("context"), "{messages}");
+        assert_eq!(warned.len(), 1);
+    }
+}
+
+#[test]
+fn a_search_result_of_claudes_goes_back_and_another_ones_is_text() {
+    let block = json!({"type": "search_result", "source": "s", "title": "t",
+        "content": [{"type": "text", "text": "x"}]});
+    let found = |vendor: VendorId| {
+        let replay = Replay::new(Origin::new(vendor), block.clone());
+        ContentPart::Text(TextPart::new("t\ns\nx").with_replay(replay))
+    };
+    let call = ContentPart::ToolCall(ToolCall::new("c0", "f", "{}"));
+    let result = |part| ToolResult::new("c0", "").with_content(vec![part]);
+    let history = |vendor: VendorId| {
+        [
+            Message::new(Role::User, vec![found(vendor.clone())]),
+            Message::new(Role::Assistant, vec![call.clone()]),
+            Message::tool_results([result(found(vendor))]),
+        ]
+    };
+    let sent = |vendor| {
+        let request = ChatRequest::new(history(vendor)).with_tools([ToolSpec::new("f")]);
+        field("demo", &request, "messages")
+    };
+    let (messages, warned) = sent(ANTHROPIC);
+    assert_eq!(messages[0]["content"], json!([block]));
+    assert_eq!(messages[2]["content"][0]["content"], json!([block]));
+    assert_eq!(warned, [""; 0]);
+    let (messages, warned) = sent(OTHER);
+    let text = json!([{"type": "text", "text": "t\ns\nx"}]);
+    assert_eq!(messages[0]["content"], text);
+    assert_eq!(messages[2]["content"][0]["content"], text);
+    assert_eq!(
+        warned,
+        ["messages[0].content[0]", "messages[2].content[0].content[0]"]
+    );
+}
