@@ -1,6 +1,7 @@
 mod deepseek;
 mod every_option;
 mod groq;
+mod json;
 mod kimi;
 mod messages;
 mod mistral;
