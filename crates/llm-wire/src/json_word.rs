@@ -1,5 +1,5 @@
-//! Hosts that answer in JSON without a schema only where the messages say so: they refuse a request without the word, or
-//! the model writes white space until its limit.
+//! Hosts that answer in JSON without a schema only where the messages say so: they refuse a request without the word,
+//! or the model writes white space until its limit.
 //!
 //! Sources: the wire notes of OpenAI, Mistral, Groq, DeepSeek and Kimi ("Structured output"), state of 2026-11-29.
 

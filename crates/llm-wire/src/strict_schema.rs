@@ -199,8 +199,8 @@ fn looks_around(pattern: &str) -> bool {
         .any(|sign| pattern.contains(sign))
 }
 
-/// The schema with every object closed that says nothing of further properties. The keys keep their order; what is added
-/// stands last.
+/// The schema with every object closed that says nothing of further properties. The keys keep their order; what is
+/// added stands last.
 fn closed(schema: &Value) -> Value {
     let Value::Object(fields) = schema else {
         return schema.clone();

@@ -1,4 +1,5 @@
-//! Names that a new driver cannot have, because something else has them: read from the files that it would be written into.
+//! Names that a new driver cannot have, because something else has them: read from the files that it would be
+//! written into.
 
 use std::fs;
 use std::path::Path;

@@ -202,8 +202,9 @@ cancelled Request: No No false Nothing 499
             "<!-- a test of llm-core compares this page with the verdict table; do not edit -->\n\n# Kinds of errors\n\n\
              What each kind means for what happens next: the table in `llm-core`'s `error::verdict`. Layers and routers may narrow\n\
              a verdict; none may widen it. The status is a server face's default.\n\n\
-             The vendor's own word (`x-should-retry`) goes before the column on the same candidate: `false` is no, `true` is after a\n\
-             backoff for `invalid_request`, `unsupported`, `not_found`, `auth` and `permission`, and changes nothing for other kinds.\n\n\
+             The vendor's own word (`x-should-retry`) goes before the column on the same candidate: `false` is no,\n\
+             `true` is after a backoff for `invalid_request`, `unsupported`, `not_found`, `auth` and `permission`, and\n\
+             changes nothing for other kinds.\n\n\
              | kind | says something about | same candidate again | other candidate | counts against health | closes | status |\n\
              |---|---|---|---|---|---|---|\n",
         );

@@ -4,8 +4,8 @@ use llm_core::{CallContext, Capability, ChatRequest, Price, ResolvedModel, Usage
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What vendors call the class of service whose prices are in the catalogue, and a choice that is left to them. The answer
-/// says what became of such a choice. Any other word is that of another class, with prices of its own.
+/// What vendors call the class of service whose prices are in the catalogue, and a choice that is left to them.
+/// The answer says what became of such a choice. Any other word is that of another class, with prices of its own.
 ///
 /// Sources: the wire notes of the vendors (`service_tier`, `serviceTier`), state of 2026-11-29.
 const STANDARD: [&str; 6] = [

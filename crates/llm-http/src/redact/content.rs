@@ -19,12 +19,13 @@ const RUN: usize = 24;
 /// The same for what stands in quotes, or is cut: there a vendor repeats what it was sent.
 const QUOTED_RUN: usize = 8;
 
-/// Takes quoted content out of a vendor's message: every occurrence of a text of the request (of 8 characters and more),
-/// and every run that the message shares with one: of 24 characters and more anywhere, of 8 and more in quotes or where
+/// Takes quoted content out of a vendor's message: every occurrence of a text of the request (of 8 characters and
+/// more), and every run that the message shares with one: of 24 characters and more anywhere, of 8 and more in quotes or where
 /// the message says that it was cut (`…`). In quotes also a text that is shorter. Names of the formats' fields stay.
 ///
 /// White space counts as equal, and so do upper and lower case, and what is written with percent signs or backslashes:
-/// an error's message is one line, what it quotes may not have been. Of texts that are JSON, the strings inside count too.
+/// an error's message is one line, what it quotes may not have been. Of texts that are JSON, the strings inside
+/// count too.
 ///
 /// ```
 /// use llm_http::redact::scrub_content;

@@ -142,8 +142,8 @@ fn is_number(said: &str) -> bool {
     said.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What stands between quotes, the outermost ones; what is not closed goes to the end. A mark behind a space or a bracket
-/// opens, another one closes; one inside of a word is an apostrophe.
+/// What stands between quotes, the outermost ones; what is not closed goes to the end. A mark behind a space or a
+/// bracket opens, another one closes; one inside of a word is an apostrophe.
 fn stretches(message: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     // the marks that are open, and where the outermost one stands

@@ -54,8 +54,8 @@ pub struct EncodedRequest {
 /// | an effort at a vendor whose models take few levels | Mistral, DeepSeek, Kimi: where the dialect says so, the next higher one |
 /// | an assistant message at the end | sent as it is, marked as a beginning, or refused: as the dialect says |
 /// | a tool's name that the format does not take | another one; calls come back under the caller's ([`EncodedRequest::tool_names`]) |
-/// | a strict schema that OpenAI does not take | its objects closed; if that is not enough, as it is, `strict: false`, and a warning |
-/// | an answer in JSON, where no message has the word that the host wants | in the first system message or a new one `Answer in JSON.`, and a warning |
+/// | a strict schema that OpenAI does not take | its objects closed; else as it is, not strict, and a warning |
+/// | JSON, where the host wants the word and no message has it | `Answer in JSON.` as system text, and a warning |
 /// | a refusal in the history, where the host has no field for it | text |
 /// | ids of calls that the host does not take | a hash of the form that it takes, in call and result alike |
 /// | system messages behind others, empty messages, a user right after tools | where the dialect forbids them: moved to the beginning, left out, parted by a short assistant message, with a warning |

@@ -24,8 +24,8 @@ pub struct Dialect {
     pub plain_reasoning: bool,
     /// Which schemas of tools and of answers it can be held to.
     pub strict_schemas: StrictSchemas,
-    /// Must the word JSON stand in a message where an answer in JSON without a schema is asked for? Then a message is added
-    /// to a request that does not hold it.
+    /// Must the word JSON stand in a message where an answer in JSON without a schema is asked for? Then a message is
+    /// added to a request that does not hold it.
     pub wants_json_word: bool,
     /// The classes of service that it knows.
     pub service_tiers: ServiceTiers,

@@ -50,8 +50,8 @@ pub struct EncodedRequest {
 /// | arguments that are no JSON object | `{}`, and a warning |
 /// | ids of calls over 64 characters, names of tools that are not taken | others; names come back as they were ([`EncodedRequest::tool_names`]) |
 /// | a tool that does not say whether it is strict | `strict: false`: left out, the host would decide by the schema |
-/// | a strict schema that OpenAI does not take | its objects closed; if that is not enough, as it is, `strict: false`, and a warning |
-/// | an answer in JSON, where no message has the word that the host wants | a message `Answer in JSON.`, and a warning |
+/// | a strict schema that OpenAI does not take | its objects closed; else as it is, not strict, and a warning |
+/// | JSON, where the host wants the word and no message has it | a message `Answer in JSON.`, and a warning |
 /// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
 /// | thoughts without vendor state | left out: they are for people |
 /// | thoughts to be shown | their summary, `auto` |

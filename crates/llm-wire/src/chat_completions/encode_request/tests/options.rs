@@ -77,7 +77,8 @@ fn tools_and_every_choice_are_sent() {
                 "messages": [{"role": "user", "content": "hi"}],
                 "tools": [
                     {"type": "function", "function": {"name": "f", "description": "d",
-                        "parameters": {"type": "object", "properties": {}, "additionalProperties": false}, "strict": true}},
+                        "parameters": {"type": "object", "properties": {}, "additionalProperties": false},
+                        "strict": true}},
                     {"type": "function", "function": {"name": "g"}},
                 ],
                 "tool_choice": word, "parallel_tool_calls": false,
