@@ -28,6 +28,11 @@ pub(crate) fn own_state(request: &ChatRequest, response: &ChatResponse) -> Vec<(
         let mut without = whole.clone();
         match stripped {
             Some(stripped) => without.content[index] = stripped,
+            // What was shown of a thought goes too: alone, it may go back as text.
+            None if matches!(part, ContentPart::Reasoning(_)) => {
+                let is_thought = |part: &ContentPart| matches!(part, ContentPart::Reasoning(_));
+                without.content.retain(|part| !is_thought(part));
+            }
             None => drop(without.content.remove(index)),
         }
         let mut sample = sample(
