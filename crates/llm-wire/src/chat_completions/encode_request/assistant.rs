@@ -142,7 +142,7 @@ impl<'a> Encoding<'a> {
             let text = Some(key.as_str()) == wanted && goes_back;
             // one host refuses empty reasoning
             if (text || details) && !is_empty(value) {
-                wire.own.push((key, Own::Value(value)));
+                add_own(wire, key, value);
             }
         }
         if goes_back && says_something && wire.own.len() == there {
@@ -208,7 +208,7 @@ impl<'a> Encoding<'a> {
         let data = &part.replay.data;
         let own = part.replay.origin.vendor == self.dialect.vendor;
         match (part.kind.as_str(), data.get("id").and_then(Value::as_str)) {
-            ("audio", Some(_)) if own => wire.own.push(("audio", Own::Value(data))),
+            ("audio", Some(_)) if own => add_own(wire, "audio", data),
             (CUSTOM_CALL, Some(id)) if own => {
                 wire.tool_calls.push(WireToolCall::Own(data));
                 calls.add(id);
@@ -234,4 +234,22 @@ fn is_empty(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         _ => false,
     }
+}
+
+/// Adds what a vendor wants back in a field of its own. A second thought of one message follows the first, as texts do; of
+/// anything else the last holds.
+fn add_own<'a>(wire: &mut WireMessage<'a>, key: &'a str, value: &'a Value) {
+    let text = |own: &Own<'a>| match own {
+        Own::Value(Value::String(text)) => Some(text.clone()),
+        Own::Text(text) => Some(text.to_string()),
+        Own::Value(_) => None,
+    };
+    let Some((_, there)) = wire.own.iter_mut().find(|(field, _)| *field == key) else {
+        wire.own.push((key, Own::Value(value)));
+        return;
+    };
+    *there = match (text(there), value) {
+        (Some(before), Value::String(after)) => Own::Text(Cow::Owned(format!("{before}\n\n{after}"))),
+        _ => Own::Value(value),
+    };
 }

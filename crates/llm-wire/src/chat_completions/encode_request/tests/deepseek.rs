@@ -117,6 +117,19 @@ fn once_there_were_calls_every_turn_thinks() {
     assert_eq!(body["messages"][3]["reasoning_content"], "deep");
     assert_eq!(body["messages"][3]["content"], "");
     assert_eq!(warned, [""; 0]);
+    // two thoughts of one turn stand in the one field that there is
+    let mut twice = turn.clone();
+    let again = twice[0].content[0].clone();
+    twice[0].content.insert(0, again);
+    let request = history(twice);
+    let sent = encode_request(&Dialect::deepseek(), &model("deepseek-flash"), &request, false).unwrap();
+    let sent = String::from_utf8(sent.body).unwrap();
+    assert_eq!(
+        sent.matches("\"reasoning_content\":\"deep\\n\\ndeep\"").count(),
+        1,
+        "{sent}"
+    );
+    assert_eq!(sent.matches("reasoning_content").count(), 2, "{sent}");
     // another vendor's thoughts are not sent, but something must be
     let foreign = turn_with_call(Some(("kimi", json!({"reasoning_content": "deep"}))));
     let (body, warned) = deepseek(&history(foreign));
