@@ -160,6 +160,12 @@ impl CallContext {
         self.change(|inner| inner.attempt_limit = Some(earlier))
     }
 
+    /// The same without a limit to this attempt: who drops it leaves, and says nothing about its vendor.
+    #[must_use]
+    pub fn without_attempt_limit(self) -> Self {
+        self.change(|inner| inner.attempt_limit = None)
+    }
+
     /// The same, queued this long at most.
     #[must_use]
     pub fn with_max_queue_wait(self, wait: Duration) -> Self {

@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) use grounds::{Grounds, Judgement};
 pub use inputs::{CandidateInputs, DecisionInputs, ModelFacts, QuotaFacts};
 pub use record::{AvailabilityRecord, DecisionRecord, Evaluation, Evaluations, ScorePart, ScoreRecord};
+pub(crate) use replay::RecordedQuota;
 
 /// A plan: who is asked first, who after that, and every evaluation that led there.
 ///

@@ -6,7 +6,7 @@ use crate::candidate::{Candidate, check_candidates};
 use crate::constraint::{CandidateRejection, Findings, Note};
 use crate::decision::{
     AvailabilityRecord, CandidateInputs, DecisionInputs, DecisionRecord, Evaluations, Grounds, Judgement,
-    RoutingDecision, ScorePart,
+    RecordedQuota, RoutingDecision, ScorePart,
 };
 use crate::facts::Facts;
 use crate::metrics::{CandidateMetrics, Metrics};
@@ -107,11 +107,17 @@ impl RoutingEngine {
         check_candidates(candidates)?;
         let needs = Needs::of(request, mode);
         let (now, wall) = (cx.clock().now(), cx.clock().wall());
+        let ledger = self.quota.as_deref();
+        let recorded = ledger.filter(|_| self.records_inputs);
+        let recorded = recorded.map(|ledger| RecordedQuota::ask(ledger, candidates));
         let asked = Asked {
             request,
             needs: &needs,
             prefers_quality: cx.prefers_quality(),
-            quota: self.quota.as_deref(),
+            quota: recorded
+                .as_ref()
+                .map(|recorded| recorded as &dyn QuotaView)
+                .or(ledger),
             now,
             wall,
             seed: self.seeds.next(),

@@ -158,8 +158,8 @@ impl PlanExecutor {
             async move { stack.chat(&cx, &request).await }
         };
         let doubt = |response: &ChatResponse| self.check.as_ref()?.doubt(cx, request, response);
-        let demand = Some(plan.needs().demand());
-        let mut served = self.walk(cx, plan, demand, ask, doubt).await?;
+        let kind = Kind::Chat(plan.needs().demand());
+        let mut served = self.walk(cx, plan, kind, ask, doubt).await?;
         let inner_log = std::mem::take(&mut served.value.attempts);
         let limits = served.value.meta.rate_limits.clone();
         served.settle(&served.value.usage.clone(), limits.as_deref());
@@ -192,8 +192,8 @@ impl PlanExecutor {
             async move { open(&*stack, &cx, &request).await }
         };
         let doubt = |opened: &Opened| opened.doubt(self.check.as_ref()?);
-        let demand = Some(plan.needs().demand());
-        let served = self.walk(cx, plan, demand, ask, doubt).await?;
+        let kind = Kind::Stream(plan.needs().demand());
+        let served = self.walk(cx, plan, kind, ask, doubt).await?;
         Ok(Committed::stream(served, self.observers.clone(), cx.clone()))
     }
 
@@ -220,20 +220,18 @@ impl PlanExecutor {
         F: FnMut(CallContext, &'p PlannedCandidate) -> Fut + Send,
         Fut: Future<Output = Result<T>> + Send,
     {
-        // What other kinds of attempts use says nothing of how a vendor counts the words of a chat.
-        let mut served = self.walk(cx, plan, None, attempt, |_: &T| None).await?;
+        let mut served = self.walk(cx, plan, Kind::Other, attempt, |_: &T| None).await?;
         let (usage, limits) = used(&served.value);
         served.settle(&usage, limits.as_ref());
         Ok(served.report(self, cx, Vec::new()))
     }
 
-    /// The rules of the type, in order. `demand`: what the input tokens were estimated from; `doubt` says why an answer is
-    /// none, where it is none.
+    /// The rules of the type, in order. `doubt` says why an answer is none, where it is none.
     async fn walk<'p, T, F, Fut>(
         &self,
         cx: &CallContext,
         plan: &'p RoutingDecision,
-        demand: Option<&TokenDemand>,
+        kind: Kind<'_>,
         mut attempt: F,
         doubt: impl Fn(&T) -> Option<Doubted> + Send,
     ) -> Result<Served<'p, T>>
@@ -262,6 +260,9 @@ impl PlanExecutor {
                     .map(|served| served.after(&log))
                     .ok_or_else(|| log.stopped(expired));
             }
+            if share::is_let_go(cx) {
+                break;
+            }
             if let Availability::Unavailable { reason, until } = planned.availability() {
                 let left = until.map(|until| until.saturating_duration_since(clock.now()));
                 let skip = Skip::new(planned.id(), reason, left);
@@ -279,20 +280,18 @@ impl PlanExecutor {
             let share = Share::of(cx, others);
             self.observers.tell(|observer| observer.on_asked(cx, planned));
             let start = clock.now();
-            let mut call = self.metrics.begin(planned.id(), start);
-            if let Some(demand) = demand {
-                call = call.with_demand(demand);
-            }
+            let mut call = kind.of(self.metrics.begin(planned.id(), start));
             // A drop at that moment is this candidate's failure, for its own layers too.
             let attempt_cx = match share.limit {
                 Some(limit) => {
                     call = call.with_limit(clock.clone(), limit);
                     attempt_cx.with_attempt_limit(limit)
                 }
-                None => attempt_cx,
+                None => attempt_cx.without_attempt_limit(),
             };
             let outcome = clock::within(share.time, attempt(attempt_cx, planned)).await;
-            let end = clock.now();
+            let cut = share.time.filter(|_| outcome.is_none());
+            let end = clock.now().max(start + cut.unwrap_or_default());
             let elapsed = end.saturating_duration_since(start);
             let error = match outcome {
                 Some(Ok(value)) => {
@@ -327,7 +326,10 @@ impl PlanExecutor {
                 Some(Err(error)) => before_commit(error),
                 None => share.over(planned),
             };
-            call.failed(&error, end);
+            let unfair = cut.is_some() && !share.counts();
+            if !unfair && !log::asked_nobody(planned, &error) {
+                call.failed(&error, end);
+            }
             let next = self.next(&error, planned);
             log.fail(planned, &error, elapsed);
             if next == Next::Stop {
@@ -377,6 +379,26 @@ impl fmt::Debug for PlanExecutor {
             .field("observers", &self.observers)
             .field("check", &self.check)
             .finish_non_exhaustive()
+    }
+}
+
+/// What kind of attempts a walk makes.
+#[derive(Debug, Clone, Copy)]
+enum Kind<'a> {
+    /// With what its input tokens were estimated from.
+    Chat(&'a TokenDemand),
+    Stream(&'a TokenDemand),
+    /// What these use says nothing of how a vendor counts the words of a chat.
+    Other,
+}
+
+impl Kind<'_> {
+    fn of(self, call: CallInFlight) -> CallInFlight {
+        match self {
+            Kind::Chat(demand) => call.with_demand(demand),
+            Kind::Stream(demand) => call.with_demand(demand).with_stream(),
+            Kind::Other => call,
+        }
     }
 }
 

@@ -154,6 +154,7 @@ impl Metrics {
             started: now,
             demand: None,
             limit: None,
+            streamed: false,
         }
     }
 
@@ -188,12 +189,19 @@ pub struct CallInFlight {
     started: Instant,
     demand: Option<TokenDemand>,
     limit: Option<(Arc<dyn Clock>, Instant)>,
+    streamed: bool,
 }
 
 impl CallInFlight {
     /// What its tokens were estimated from: the usage that is reported then makes later estimates better.
     pub fn with_demand(mut self, demand: &TokenDemand) -> Self {
         self.demand = Some(*demand);
+        self
+    }
+
+    /// It is a stream: what ends it before its first content says how long that takes at least.
+    pub fn with_stream(mut self) -> Self {
+        self.streamed = true;
         self
     }
 
@@ -244,7 +252,7 @@ impl CallInFlight {
         if error.verdict().counts {
             measured.ended(false, ended);
             if error.kind() == ErrorKind::Timeout && error.phase() != Phase::Streaming {
-                measured.took(self.started, Some(ended), ended);
+                measured.took_at_least(self.started, self.streamed, ended);
             }
         }
         measured.refused(error, ended);
@@ -259,7 +267,7 @@ impl Drop for CallInFlight {
             if now >= limit {
                 let mut measured = self.cell.measured();
                 measured.ended(false, now);
-                measured.took(self.started, Some(now), now);
+                measured.took_at_least(self.started, self.streamed, now);
             }
         }
     }

@@ -145,9 +145,19 @@ impl ChatDriver for Recorded {
 
 /// What a ledger knew.
 #[derive(Debug)]
-struct RecordedQuota(HashMap<Arc<str>, QuotaFacts>);
+pub(crate) struct RecordedQuota(HashMap<Arc<str>, QuotaFacts>);
 
 impl RecordedQuota {
+    /// Asks a ledger once: what is recorded is then what was decided by.
+    pub(crate) fn ask(ledger: &dyn QuotaView, candidates: &[Candidate]) -> Self {
+        let facts = |candidate: &Candidate| QuotaFacts {
+            exhausted: ledger.exhausted(candidate.id()),
+            remaining_ratio: ledger.remaining_ratio(candidate.id()),
+        };
+        let known = candidates.iter().map(|one| (one.shared_id().clone(), facts(one)));
+        RecordedQuota(known.collect())
+    }
+
     /// Absent: there was no ledger.
     fn of(inputs: &DecisionInputs) -> Option<Self> {
         let known = inputs.candidates.iter();

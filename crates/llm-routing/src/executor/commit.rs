@@ -91,6 +91,8 @@ struct End {
     call: Option<CallInFlight>,
     /// What was used so far, and what the headers said of limits.
     usage: Usage,
+    /// Has the answer ended, though nobody has read that far?
+    finished: bool,
     limits: Option<Box<RateLimitSnapshot>>,
     doubt: Option<Doubt>,
 }
@@ -111,6 +113,14 @@ impl Committed {
         log::add_served(&mut attempts, candidate, elapsed, rest.attempts().to_vec());
         attempts.append(&mut later);
         let committed_at = cx.clock().now();
+        let (mut usage, mut finished) = (Usage::default(), false);
+        for event in &held {
+            match event {
+                ChatEvent::Usage(used) => usage = *used,
+                ChatEvent::Finish { usage: used, .. } => (usage, finished) = (*used, true),
+                _ => {}
+            }
+        }
         let end = End {
             cx,
             observers,
@@ -120,7 +130,8 @@ impl Committed {
             elapsed,
             committed_at,
             call,
-            usage: Usage::default(),
+            usage,
+            finished,
             limits: rest.meta().rate_limits.clone(),
             doubt,
         };
@@ -196,8 +207,11 @@ impl End {
 impl Drop for End {
     /// The caller has left: what was used until then was used all the same.
     fn drop(&mut self) {
-        if let Some(call) = self.call.take() {
-            call.used(&self.usage, self.limits.as_deref(), self.cx.clock().now());
+        let (now, limits) = (self.cx.clock().now(), self.limits.as_deref());
+        match self.call.take() {
+            Some(call) if self.finished => call.succeeded(self.committed_at, now, &self.usage, limits),
+            Some(call) => call.used(&self.usage, limits, now),
+            None => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::outcome;
 use crate::decision::PlannedCandidate;
-use llm_core::{Attempt, Error, Phase, Skip};
+use llm_core::{Attempt, Error, ErrorKind, Phase, Scope, Skip};
 use std::time::Duration;
 
 /// The record of a walk.
@@ -52,9 +52,15 @@ impl<'p> AttemptLog<'p> {
         elapsed: Duration,
         mut inner_log: Vec<Attempt>,
     ) {
-        inner_log.pop();
-        add_inner(&mut self.attempts, planned, inner_log);
-        self.fail(planned, error, elapsed);
+        match inner_log.iter_mut().rfind(|one| one.failure.is_none()) {
+            Some(served) => {
+                let took = Duration::from_millis(served.elapsed_ms);
+                *served = Attempt::failed(&served.candidate, served.model.clone(), took, error);
+                add_inner(&mut self.attempts, planned, inner_log);
+                self.phase = self.phase.max(Some(error.phase()));
+            }
+            None => self.fail(planned, error, elapsed),
+        }
     }
 
     pub(super) fn remember(&mut self, planned: &'p PlannedCandidate, error: Error) {
@@ -70,8 +76,12 @@ impl<'p> AttemptLog<'p> {
             .with_skipped(self.skipped)
     }
 
-    /// The plan is over.
+    /// The plan is over, or nobody else may be asked.
     pub(super) fn nobody_left(self) -> Error {
+        if self.failures.is_empty() && self.skipped.is_empty() {
+            let message = "the time that was left for this router was over before anybody was asked";
+            return Error::new(ErrorKind::Timeout, message).with_scope(Scope::Vendor);
+        }
         let error = outcome::of(&self.failures, &self.skipped);
         trace_exhausted(&self, &error);
         self.stopped(error)

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 /// The error of a plan that came to its end.
 pub(super) fn of(failures: &[Failure<'_>], skipped: &[Skip]) -> Error {
+    let tried = |failure: &Failure<'_>| !asked_nobody(failure.planned, &failure.error);
     match telling(failures) {
-        Some(failure) => exhausted(failure, failures, skipped),
-        None => all_skipped(skipped),
+        Some(failure) if failures.iter().any(tried) => exhausted(failure, failures, skipped),
+        _ => all_skipped(skipped),
     }
 }
 
@@ -50,14 +51,7 @@ fn exhausted(failure: &Failure<'_>, failures: &[Failure<'_>], skipped: &[Skip]) 
     if !others.is_empty() {
         message = format!("{message} (also {})", others.join("; "));
     }
-    let error = failure.error.clone().with_message(message);
-    let tried = |failure: &Failure<'_>| !asked_nobody(failure.planned, &failure.error);
-    if failures.iter().any(tried) {
-        error.with_exhausted()
-    } else {
-        // Nothing was tried, and coming back at the hint is right.
-        error
-    }
+    failure.error.clone().with_message(message).with_exhausted()
 }
 
 fn name(failure: &Failure<'_>) -> String {

@@ -6,6 +6,7 @@ use llm_core::{
     Attempt, CallContext, ChatRequest, ChatResponse, FinishKind, OutputFormat, Phase, RateLimitSnapshot,
     Usage, Warning,
 };
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -132,15 +133,20 @@ impl ResponseCheck {
 }
 
 fn is_as_asked(output: &OutputFormat, text: &str) -> bool {
-    let read = || serde_json::from_str::<serde_json::Value>(text).ok();
+    // This reads what is nested deeper, and numbers that are larger, than a value can hold.
+    let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let read = || serde_json::from_str::<Value>(text);
     match output {
-        OutputFormat::Json => read().is_some(),
-        OutputFormat::JsonSchema { schema, .. } => read().is_some_and(|value| {
-            let required = schema["required"].as_array().into_iter().flatten();
-            let mut names = required.filter_map(Value::as_str);
-            is_of(&schema["type"], &value)
-                && (!value.is_object() || names.all(|name| value.get(name).is_some()))
-        }),
+        OutputFormat::Json => is_json(),
+        OutputFormat::JsonSchema { schema, .. } => read().map_or_else(
+            |_| is_json(),
+            |value| {
+                let required = schema["required"].as_array().into_iter().flatten();
+                let mut names = required.filter_map(Value::as_str);
+                is_of(&schema["type"], &value)
+                    && (!value.is_object() || names.all(|name| value.get(name).is_some()))
+            },
+        ),
         _ => true,
     }
 }
@@ -159,7 +165,7 @@ fn is_of(types: &Value, value: &Value) -> bool {
             "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
             _ => true,
         },
-        Value::Array(several) => several.iter().any(|one| is_of(one, value)),
+        Value::Array(several) => several.is_empty() || several.iter().any(|one| is_of(one, value)),
         _ => true,
     }
 }

@@ -13,9 +13,11 @@ const LEAST: Duration = Duration::from_secs(5);
 pub(super) struct Share {
     /// Absent: no limit.
     pub(super) time: Option<Duration>,
-    /// The moment, where what ends it is the candidate's own share or a router above; absent: the caller's deadline, which
-    /// counts against nobody.
+    /// The moment, where what ends it counts against the candidate: its own share, or a router above that has left it as
+    /// much as a share.
     pub(super) limit: Option<Instant>,
+    /// Is it the caller's deadline that ends it?
+    by_deadline: bool,
 }
 
 impl Share {
@@ -28,22 +30,35 @@ impl Share {
         let deadline = cx.remaining();
         let left = above.into_iter().chain(deadline).min();
         let own = left.and_then(|left| share(left, others));
-        let is_limit = own.is_some() || (above.is_some() && above == left);
+        let by_deadline = own.is_none() && (above.is_none() || above != left);
         let time = own.or(left);
+        let counts = |time: &Duration| !by_deadline && *time >= LEAST;
         Share {
             time,
-            limit: time.filter(|_| is_limit).and_then(|time| now.checked_add(time)),
+            limit: time.filter(counts).and_then(|time| now.checked_add(time)),
+            by_deadline,
         }
+    }
+
+    /// Does it count against the candidate when this time is over?
+    pub(super) fn counts(self) -> bool {
+        self.limit.is_some()
     }
 
     /// The error of an attempt whose time is over.
     pub(super) fn over(self, planned: &PlannedCandidate) -> Error {
-        match self.limit {
-            Some(_) => used_up(self.time, planned),
-            None => Error::deadline("the call's deadline passed before there was an answer; allow more time")
-                .with_phase(Phase::Sent),
+        if self.by_deadline {
+            Error::deadline("the call's deadline passed before there was an answer; allow more time")
+                .with_phase(Phase::Sent)
+        } else {
+            used_up(self.time, planned)
         }
     }
+}
+
+/// Has the moment passed at which a router above lets this call go? Nobody else is asked then.
+pub(super) fn is_let_go(cx: &CallContext) -> bool {
+    cx.attempt_limit().is_some_and(|limit| limit <= cx.clock().now())
 }
 
 /// The part of one candidate while so many others could be asked; absent: all that is left. Where no time would be left for

@@ -32,6 +32,12 @@ impl Measured {
         self.latency.add(commit, total, ended);
     }
 
+    /// It was cut after this time: how long it would have taken nobody knows.
+    pub(super) fn took_at_least(&mut self, started: Instant, streamed: bool, cut: Instant) {
+        self.latency
+            .add_at_least(cut.saturating_duration_since(started), streamed, cut);
+    }
+
     pub(super) fn ended(&mut self, well: bool, now: Instant) {
         let counts = self.window.at(now);
         if well {

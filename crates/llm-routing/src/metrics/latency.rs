@@ -34,6 +34,20 @@ impl Latency {
         self.last = Some(now);
     }
 
+    /// A call was cut after this time. That makes nobody quicker than it is known to be.
+    pub(super) fn add_at_least(&mut self, waited: Duration, streamed: bool, now: Instant) {
+        let [commit, total, peak] = self.at(now);
+        let waited = millis(waited);
+        let raised = |known: Option<f64>| match known {
+            Some(known) if waited < known => known,
+            known => averaged(known, waited),
+        };
+        self.commit = if streamed { Some(raised(commit)) } else { commit };
+        self.total = Some(raised(total));
+        self.peak = Some(peak.map_or(waited, |peak| peak.max(waited)));
+        self.last = Some(now);
+    }
+
     /// Time to commit, to the end, and the peak. What is too old to be true is unknown again, so that a candidate which
     /// was slow once is tried once more.
     pub(super) fn at(&self, now: Instant) -> [Option<f64>; 3] {

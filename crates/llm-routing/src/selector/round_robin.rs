@@ -5,8 +5,10 @@ use llm_core::error::{Error, ErrorKind, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many candidates that are not there are remembered; beyond that they begin anew when they come back.
-const MOST_ABSENT: usize = 1_000;
+/// Beyond so many candidates, those that were in none of the last decisions are forgotten: they begin anew when they come
+/// back.
+const MANY: usize = 1_000;
+const LAST_DECISIONS: u64 = 1_000;
 
 /// The way to go for one turn of a candidate with weight 1: it divides by every weight up to 16, so that a round of those
 /// comes out even.
@@ -22,8 +24,14 @@ const TURN: u64 = 720_720 << 20;
 #[derive(Debug, Clone, Default)]
 pub struct RoundRobin {
     weights: BTreeMap<String, u32>,
-    /// How far everybody has come: who has come least far is next.
-    way: Arc<Mutex<HashMap<Arc<str>, u128>>>,
+    round: Arc<Mutex<Round>>,
+}
+
+#[derive(Debug, Default)]
+struct Round {
+    /// How far everybody has come (who has come least far is next), and the last decision that it was in.
+    way: HashMap<Arc<str>, (u128, u64)>,
+    decisions: u64,
 }
 
 impl RoundRobin {
@@ -64,11 +72,13 @@ impl Selector for RoundRobin {
     }
 
     fn order(&self, selection: &Selection<'_>) -> Vec<usize> {
-        let mut way = self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
+        let Round { way, decisions } = &mut *round;
+        *decisions += 1;
         // where the last one of these stood when its turn came; members of other selections may be anywhere
         let last_turn = |contender: &super::Contender<'_>| {
             let id = contender.candidate.shared_id();
-            way.get(id)?.checked_sub(self.stride(id)?)
+            way.get(id)?.0.checked_sub(self.stride(id)?)
         };
         let now = selection
             .contenders
@@ -81,7 +91,8 @@ impl Selector for RoundRobin {
         for (place, contender) in selection.contenders.iter().enumerate() {
             let id = contender.candidate.shared_id();
             if let Some(stride) = self.stride(id) {
-                let come = way.entry(id.clone()).or_insert(now);
+                let (come, seen) = way.entry(id.clone()).or_insert((now, 0));
+                *seen = *decisions;
                 // One missed turn is made up for, but for a hair: with a whole one it would be among equals for a third.
                 *come = (*come).max((now + 1).saturating_sub(stride));
                 let turn = (*come, place, stride);
@@ -97,17 +108,16 @@ impl Selector for RoundRobin {
         if let Some(&(come, place, stride)) = turns.first()
             && let Some(contender) = selection.contenders.get(place)
         {
-            way.insert(contender.candidate.shared_id().clone(), come + stride);
+            way.insert(
+                contender.candidate.shared_id().clone(),
+                (come + stride, *decisions),
+            );
         }
         waiting.sort_unstable();
         turns.append(&mut waiting);
-        if way.len() > selection.contenders.len() + MOST_ABSENT {
-            way.retain(|id, _| {
-                selection
-                    .contenders
-                    .iter()
-                    .any(|one| one.candidate.shared_id() == id)
-            });
+        if way.len() > selection.contenders.len() + MANY && decisions.is_multiple_of(LAST_DECISIONS) {
+            let recent = decisions.saturating_sub(LAST_DECISIONS);
+            way.retain(|_, (_, seen)| *seen > recent);
         }
         turns.into_iter().map(|(_, place, _)| place).collect()
     }
@@ -183,6 +193,36 @@ mod tests {
         }
         assert_eq!(order([false; 3]), [1, 0, 2], "nobody's turn");
         assert_eq!(order([true; 3]), [1, 0, 2]);
+    }
+
+    #[test]
+    fn large_groups_keep_their_rounds_beside_each_other() {
+        let all = candidates(3_000);
+        let robin = RoundRobin::new();
+        let mut firsts = std::collections::HashSet::new();
+        for round in 0..40 {
+            let group = if round % 2 == 0 {
+                &all[..1_500]
+            } else {
+                &all[1_500..]
+            };
+            let contenders: Vec<_> = group.iter().map(|one| Contender::new(one, None, None)).collect();
+            firsts.insert((round % 2, robin.order(&Selection::new(&contenders))[0]));
+        }
+        assert_eq!(firsts.len(), 40);
+    }
+
+    #[test]
+    fn who_is_in_no_decision_any_more_is_forgotten() {
+        let robin = RoundRobin::new();
+        for number in 0..4_000 {
+            let one = [Candidate::new(
+                format!("once-{number}"),
+                crate::test_driver::TestDriver::new("test").serving("m").shared(),
+            )];
+            robin.order(&Selection::new(&[Contender::new(&one[0], None, None)]));
+        }
+        assert!(robin.round.lock().unwrap().way.len() <= 2_001);
     }
 
     #[test]

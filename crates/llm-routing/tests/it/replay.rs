@@ -112,6 +112,39 @@ proptest! {
     }
 }
 
+/// A ledger that says something else each time it is asked.
+#[derive(Debug, Default)]
+struct Fickle(std::sync::atomic::AtomicU32);
+
+impl QuotaView for Fickle {
+    fn exhausted(&self, _: &str) -> Option<bool> {
+        let asked = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Some(asked >= 2)
+    }
+    fn remaining_ratio(&self, _: &str) -> Option<f64> {
+        None
+    }
+}
+
+#[test]
+fn what_is_recorded_of_quotas_is_what_was_decided_by() {
+    let time = Time::new();
+    let (candidates, _) = fleet(&time, &[None, None], &[]);
+    let engine = RoutingEngine::new(policy(Strategy::Quota))
+        .with_quota(Arc::new(Fickle::default()))
+        .with_recorded_inputs(true);
+    let cx = CallContext::new(time.clone());
+    let decision = engine.decide(&cx, &ChatRequest::user("hi"), &candidates, CallMode::Plain);
+    let record = decision.unwrap().record().clone();
+    let inputs = record.inputs.clone().unwrap();
+    let clock: Arc<dyn Clock> = time;
+    let mut again = inputs
+        .decide_by(policy(Strategy::Quota), &clock, record.seed)
+        .unwrap();
+    again.inputs = record.inputs.clone();
+    assert_eq!(again, record);
+}
+
 #[test]
 fn a_record_of_another_version_is_not_read() {
     let (candidates, _) = fleet(&Time::new(), &[None], &[]);

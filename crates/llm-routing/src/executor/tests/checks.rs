@@ -119,6 +119,14 @@ async fn an_empty_stream_is_seen_before_its_commit_point() {
     assert_eq!(response.warnings.len(), 1, "the last, with a warning");
 }
 
+/// Deeper than a value can be read.
+const DEEP: &str = concat!(
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
+    "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
+);
+
 #[tokio::test]
 async fn a_schema_says_what_is_at_the_top() {
     for (schema, text, moves_on) in [
@@ -138,6 +146,9 @@ async fn a_schema_says_what_is_at_the_top() {
             true,
         ),
         (json!({ "anyOf": [] }), "1", false),
+        (json!({ "type": [] }), "1", false),
+        (json!({ "type": "number" }), "1e400", false),
+        (json!({ "type": "array" }), DEEP, false),
     ] {
         let request = ChatRequest::user("hi").with_output(OutputFormat::json_schema("o", schema.clone()));
         let drivers = vec![says(text), says("{}")];
@@ -181,4 +192,19 @@ async fn what_a_stack_tried_before_its_answer_stands_in_the_log() {
     let drivers = vec![driver().then(Outcome::Logged(tries)), says("b")];
     let response = asked(drivers, check.clone(), &ChatRequest::user("hi")).await;
     assert_eq!(log(&response.attempts), ["a server", "a protocol", "b served"]);
+}
+
+#[tokio::test]
+async fn the_doubted_answer_of_a_router_below_keeps_its_name() {
+    let tries = vec![
+        Attempt::served("x", None, Duration::ZERO),
+        Attempt::failed("y", None, Duration::ZERO, &Error::new(ErrorKind::Server, "x")),
+    ];
+    let check = ResponseCheck::new().otherwise("it is logged", |_, response| response.text() == "logged");
+    let drivers = vec![driver().a_router().then(Outcome::Logged(tries)), says("b")];
+    let response = asked(drivers, check, &ChatRequest::user("hi")).await;
+    assert_eq!(
+        log(&response.attempts),
+        ["a/x protocol", "a/y server", "b served"]
+    );
 }

@@ -1,4 +1,5 @@
 use super::*;
+use llm_core::Clock;
 
 #[tokio::test]
 async fn exhaustion_tells_of_the_failure_that_may_be_retried_soonest() {
@@ -178,4 +179,34 @@ async fn a_router_that_could_ask_nobody_has_tried_nothing() {
     assert_eq!(skipped, ["a/x", "b/x"]);
     let tried = Fleet::new(vec![busy(3), driver().fails(ErrorKind::Server)]);
     assert!(tried.chat(&PlanExecutor::new()).await.unwrap_err().is_exhausted());
+}
+
+#[tokio::test]
+async fn everybody_was_skipped_below_and_here() {
+    let skip = Skip::new("x", UnavailableReason::RateLimit, Some(Duration::from_secs(60)));
+    let error = Error::new(ErrorKind::RateLimit, "nobody")
+        .with_retry_after(Duration::from_secs(60))
+        .with_skipped(vec![skip]);
+    let inner = driver().a_router().then(Outcome::Fails(error));
+    let clock = TestClock::new();
+    let until = context(&clock).clock().now() + Duration::from_secs(1);
+    let closed = driver().being(Availability::unavailable(
+        UnavailableReason::RateLimit,
+        Some(until),
+    ));
+    let mut fleet = Fleet::new(vec![inner, closed]);
+    fleet.clock = clock;
+    let metrics = Metrics::new();
+    let executor = PlanExecutor::new().with_metrics(metrics.clone());
+    let error = fleet.chat(&executor).await.unwrap_err();
+    assert_eq!(
+        (error.retry_after(), error.is_exhausted()),
+        (Some(Duration::from_secs(1)), false)
+    );
+    let inner = metrics.of("a", fleet.clock.now());
+    assert_eq!(
+        (inner.failures, inner.remaining_ratio),
+        (0, None),
+        "it has tried nothing"
+    );
 }

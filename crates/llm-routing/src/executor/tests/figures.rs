@@ -178,3 +178,32 @@ async fn what_a_stream_used_counts_however_it_ends() {
         assert_eq!(a.failures, u64::from(!leaves));
     }
 }
+
+#[tokio::test]
+async fn what_was_held_back_counts_though_nobody_read_it() {
+    let finish = ChatEvent::Finish {
+        reason: FinishReason::new(FinishKind::Stop, None),
+        usage: Usage::new(5, 7),
+    };
+    let begun = vec![
+        Ok(ChatEvent::Start(Box::default())),
+        Ok(ChatEvent::Usage(Usage::new(1_000, 1))),
+        Ok(ChatEvent::BlockStart {
+            index: 0,
+            kind: llm_core::BlockKind::Text,
+        }),
+        Ok(ChatEvent::BlockDelta {
+            index: 0,
+            delta: llm_core::Delta::Text("hel".into()),
+        }),
+    ];
+    let whole = vec![Ok(ChatEvent::Start(Box::default())), Ok(finish)];
+    for (items, tokens, successes) in [(begun, 1_001, 0), (whole, 12, 1)] {
+        let fleet = Fleet::new(vec![driver().then(Outcome::Stream(items))]);
+        let metrics = Metrics::new();
+        let executor = PlanExecutor::new().with_metrics(metrics.clone());
+        drop(fleet.stream(&executor).await.unwrap());
+        let a = of(&metrics, &fleet, "a");
+        assert_eq!((a.in_flight, a.tokens, a.successes), (0, tokens, successes));
+    }
+}

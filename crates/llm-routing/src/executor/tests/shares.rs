@@ -207,3 +207,55 @@ fn a_deadline_needs_a_runtime() {
     };
     assert_eq!(error.kind(), ErrorKind::Config);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_is_given_less_than_a_share_is_not_charged_and_nobody_is_asked_too_late() {
+    let metrics = Metrics::new();
+    let fleet = vec![slow("a", 1_000), slow("b", 1_000), slow("c", 1_000)];
+    let inner = Router::new("in", fleet, RoutingPolicy::empty("in"))
+        .unwrap()
+        .with_metrics(metrics.clone());
+    for (seconds, asked, failures) in [(12, [1, 1, 1], [1, 1, 0]), (8, [1, 1, 0], [1, 0, 0])] {
+        for id in ["a", "b", "c"] {
+            metrics.forget(id);
+        }
+        let limit = TokioClock.now() + Duration::from_secs(seconds);
+        let cx = CallContext::new(Arc::new(TokioClock)).with_attempt_limit(limit);
+        let error = inner.chat(&cx, &ChatRequest::user("hi")).await.unwrap_err();
+        assert_eq!((error.kind(), error.scope()), (ErrorKind::Timeout, Scope::Vendor));
+        let all = ["a", "b", "c"].map(|id| metrics.of(id, TokioClock.now()));
+        assert_eq!(all.map(|one| one.requests), asked, "{seconds}");
+        assert_eq!(all.map(|one| one.failures), failures, "{seconds}");
+    }
+    let passed = CallContext::new(Arc::new(TokioClock)).with_attempt_limit(TokioClock.now());
+    let error = inner.chat(&passed, &ChatRequest::user("hi")).await.unwrap_err();
+    assert_eq!((error.kind(), error.attempts().len()), (ErrorKind::Timeout, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cut_makes_nobody_quicker() {
+    let (metrics, start) = (Metrics::new(), TokioClock.now());
+    let secs = Duration::from_secs;
+    let usage = Usage::default();
+    metrics
+        .begin("a", start)
+        .succeeded(None, start + secs(20), &usage, None);
+    let late = Error::new(ErrorKind::Timeout, "cut").with_scope(Scope::Vendor);
+    metrics
+        .begin("a", start + secs(20))
+        .failed(&late, start + secs(25));
+    let a = metrics.of("a", start + secs(25));
+    assert_eq!((a.failures, a.total_ms, a.commit_ms), (1, Some(20_000.0), None));
+    let call = metrics.begin("b", start).with_stream();
+    call.succeeded(start + secs(1), start + secs(30), &usage, None);
+    metrics
+        .begin("b", start)
+        .with_stream()
+        .failed(&late, start + secs(6));
+    let b = metrics.of("b", start + secs(6));
+    assert_eq!(
+        (b.commit_ms, b.total_ms),
+        (Some(2_000.0), Some(30_000.0)),
+        "not a moment less"
+    );
+}
