@@ -49,7 +49,7 @@ pub struct EncodedRequest {
 /// | arguments that are no JSON object | `{}`, and a warning |
 /// | thoughts of this vendor | what it wants back of them, where the model thinks |
 /// | thoughts of another vendor | left out, and a warning |
-/// | thoughts without vendor state | as text, where a host takes text back ([`Dialect::replay_reasoning_field`]) and the model thinks; else left out: they are for people |
+/// | thoughts without vendor state | as text, where a host takes text back ([`Dialect::replay_reasoning_field`]) and the model is known to think; else left out: they are for people |
 /// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
 /// | an effort at a vendor whose models take few levels | Mistral, DeepSeek, Kimi: where the dialect says so, the next higher one |
 /// | an assistant message at the end | sent as it is, marked as a beginning, or refused: as the dialect says |

@@ -70,12 +70,23 @@ pub(crate) struct WireMessage<'a> {
     pub(crate) own: Vec<(&'a str, Own<'a>)>,
 }
 
-/// A value of the vendor's own, or a text in its place.
+/// A value of the vendor's own, or what was gathered in its place.
 #[derive(Debug, serde::Serialize)]
 #[serde(untagged)]
 pub(crate) enum Own<'a> {
     Value(&'a Value),
-    Text(Cow<'a, str>),
+    /// One text: an empty line stands between two.
+    #[serde(serialize_with = "in_one")]
+    Texts(Vec<&'a str>),
+    /// Entries of one list.
+    Entries(Vec<&'a Value>),
+}
+
+fn in_one<S: Serializer>(texts: &[&str], serializer: S) -> Result<S::Ok, S::Error> {
+    match texts {
+        [only] => serializer.serialize_str(only),
+        several => serializer.serialize_str(&several.join("\n\n")),
+    }
 }
 
 impl<'a> WireMessage<'a> {

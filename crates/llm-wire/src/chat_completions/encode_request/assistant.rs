@@ -12,7 +12,6 @@ use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_text::is_object;
 use llm_core::{Capability, ContentPart, Message, OpaquePart, Replay, Result, Support, ToolCall};
 use serde_json::Value;
-use std::borrow::Cow;
 
 impl<'a> Encoding<'a> {
     /// An assistant message. Gives back its calls, all still without a result.
@@ -132,7 +131,7 @@ impl<'a> Encoding<'a> {
             parts.push(WirePart::from(WirePartBody::Own(&replay.data)));
             return;
         }
-        let there = wire.own.len();
+        let mut added = 0;
         let fields = replay.data.as_object().into_iter().flatten();
         let says_something = fields.clone().any(|(_, value)| !is_empty(value));
         for (key, value) in fields {
@@ -143,9 +142,10 @@ impl<'a> Encoding<'a> {
             // one host refuses empty reasoning
             if (text || details) && !is_empty(value) {
                 add_own(wire, key, value);
+                added += 1;
             }
         }
-        if goes_back && says_something && wire.own.len() == there {
+        if goes_back && says_something && added == 0 {
             self.warn_history(
                 path,
                 "is reasoning in a form that this host does not take; it is not sent",
@@ -153,21 +153,18 @@ impl<'a> Encoding<'a> {
         }
     }
 
-    /// Thoughts that nobody's state came with go back as text to a vendor that takes text.
+    /// Thoughts that nobody's state came with go back as text to a vendor that takes text, where the model is known to
+    /// think: others refuse the field.
     fn plain_thoughts(&self, mut thoughts: Vec<&'a str>, wire: &mut WireMessage<'a>) {
         thoughts.retain(|text| !text.is_empty());
         let Some(field) = self.dialect.replay_reasoning_field else {
             return;
         };
-        if !self.thoughts_go_back() {
-            return;
+        let known =
+            self.rule.reasons || self.model.capabilities.support(Capability::Reasoning) == Support::Yes;
+        if known && self.thoughts_go_back() && !thoughts.is_empty() {
+            wire.own.push((field, Own::Texts(thoughts)));
         }
-        let text = match thoughts.as_slice() {
-            [] => return,
-            [only] => Cow::Borrowed(*only),
-            several => Cow::Owned(several.join("\n\n")),
-        };
-        wire.own.push((field, Own::Text(text)));
     }
 
     /// A model that does not think refuses thoughts, or has no use for them.
@@ -193,7 +190,7 @@ impl<'a> Encoding<'a> {
         };
         let there = wire.own.iter().any(|(name, _)| *name == field);
         if needed && !there && self.rule.reasons && self.thoughts_go_back() {
-            wire.own.push((field, Own::Text(Cow::Borrowed(text))));
+            wire.own.push((field, Own::Texts(vec![text])));
         }
     }
 
@@ -236,20 +233,21 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Adds what a vendor wants back in a field of its own. A second thought of one message follows the first, as texts do; of
-/// anything else the last holds.
+/// Adds what a vendor wants back in a field of its own. Of several thoughts in one message, texts follow each other, and
+/// so do the entries of lists; of anything else the last holds.
 fn add_own<'a>(wire: &mut WireMessage<'a>, key: &'a str, value: &'a Value) {
-    let text = |own: &Own<'a>| match own {
-        Own::Value(Value::String(text)) => Some(text.clone()),
-        Own::Text(text) => Some(text.to_string()),
-        Own::Value(_) => None,
-    };
     let Some((_, there)) = wire.own.iter_mut().find(|(field, _)| *field == key) else {
-        wire.own.push((key, Own::Value(value)));
+        let first = match value {
+            Value::String(text) => Own::Texts(vec![text]),
+            Value::Array(entries) => Own::Entries(entries.iter().collect()),
+            other => Own::Value(other),
+        };
+        wire.own.push((key, first));
         return;
     };
-    *there = match (text(there), value) {
-        (Some(before), Value::String(after)) => Own::Text(Cow::Owned(format!("{before}\n\n{after}"))),
-        _ => Own::Value(value),
-    };
+    match (&mut *there, value) {
+        (Own::Texts(texts), Value::String(text)) => texts.push(text),
+        (Own::Entries(all), Value::Array(entries)) => all.extend(entries),
+        _ => *there = Own::Value(value),
+    }
 }

@@ -7,6 +7,7 @@ mod messages;
 mod mistral;
 mod names;
 mod options;
+mod thoughts;
 
 use super::*;
 use crate::chat_completions::dialect::{MaxTokensField, ServiceTiers};

@@ -53,7 +53,7 @@ pub(super) struct Fact {
 }
 
 const PLAIN_THOUGHT: Option<&str> =
-    Some("a thought without state is for people, where no vendor reads text back");
+    Some("a thought without state is for people, where it is not known to be read");
 
 /// A picture of 8 bytes, a sound, a file: what they are is told by their Base64 text.
 macro_rules! fact {

@@ -218,7 +218,7 @@ fn thoughts_without_state_go_back_as_text() {
         ChatRequest::new([Message::user("go"), said, results])
     };
     let sent = |dialect: &Dialect, request: &ChatRequest| {
-        let (body, warned) = encoded(dialect, &model("demo"), request);
+        let (body, warned) = encoded(dialect, &thinking("demo", true), request);
         (body["messages"][1].clone(), warned.len())
     };
     let vendors = [
