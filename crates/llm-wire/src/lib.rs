@@ -17,6 +17,8 @@ mod bag;
 mod body;
 mod call_ids;
 mod codec;
+#[cfg(any(feature = "chat-completions", feature = "responses"))]
+mod custom;
 mod cut_off;
 mod decode_options;
 #[cfg(any(feature = "chat-completions", feature = "responses"))]

@@ -9,6 +9,7 @@
 
 use super::types::{Arguments, WireToolCall};
 use crate::call_ids::generated_id;
+use crate::custom::CUSTOM_CALL;
 use crate::json_text::is_whole;
 use crate::tool_names::ToolNames;
 use llm_core::{BlockKind, ChatEvent, Delta, Origin, Replay, VendorId, Warning};
@@ -20,9 +21,6 @@ pub(crate) const LEGACY_INDEX: u64 = 1 << 32;
 
 /// The most calls of one answer; vendors allow 128 tools. Finding the call of a fragment looks at each of them.
 pub(crate) const MOST_CALLS: usize = 1024;
-
-/// What a call of a custom tool is called among the pieces of the vendor's own, in requests as well.
-pub(crate) const CUSTOM_CALL: &str = "custom_tool_call";
 
 /// All calls of one answer.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! Neutral → wire, for plain answers.
 
-use super::calls::CUSTOM_CALL;
+use crate::custom::{self, CustomCall};
 use crate::json_text::{is_whole, write_json};
 use llm_core::{
-    Block, ChatResponse, FinishKind, Replay, ResponseMeta, ToolCall, Usage, VendorMetadata, VendorOptions,
+    Block, ChatResponse, FinishKind, ResponseMeta, ToolCall, Usage, VendorMetadata, VendorOptions,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -190,32 +190,13 @@ struct WireToolCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<WireFunction<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    custom: Option<WireCustom<'a>>,
+    custom: Option<CustomCall<'a>>,
 }
 
 #[derive(Serialize)]
 struct WireFunction<'a> {
     name: &'a str,
     arguments: &'a str,
-}
-
-/// What is called of a tool of another kind than functions.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct WireCustom<'a> {
-    name: &'a str,
-    input: &'a str,
-}
-
-/// The call of a custom tool that a piece of the vendor's own is, with its id: of this format, or of the Responses API.
-pub(super) fn custom_call<'a>(kind: &str, replay: &'a Replay) -> Option<(&'a str, WireCustom<'a>)> {
-    let data = Some(&replay.data).filter(|_| kind == CUSTOM_CALL)?;
-    let (id, custom) = match data.get("custom") {
-        Some(custom) => (data.get("id"), custom),
-        None => (data.get("call_id"), data),
-    };
-    let text = |name: &str| custom.get(name).and_then(Value::as_str);
-    let (name, input) = (text("name")?, text("input")?);
-    Some((id?.as_str()?, WireCustom { name, input }))
 }
 
 fn message<'a>(response: &'a ChatResponse, metadata: Option<&'a Map<String, Value>>) -> WireMessage<'a> {
@@ -229,12 +210,14 @@ fn message<'a>(response: &'a ChatResponse, metadata: Option<&'a Map<String, Valu
         Block::ToolCall(ToolCall {
             id, name, arguments, ..
         }) => Some(call(id, name, arguments)),
-        Block::Opaque(piece) => custom_call(&piece.kind, &piece.replay).map(|(id, custom)| WireToolCall {
-            id,
-            kind: "custom",
-            function: None,
-            custom: Some(custom),
-        }),
+        Block::Opaque(piece) => {
+            custom::call(&piece.kind, &piece.replay.data).map(|(id, custom)| WireToolCall {
+                id,
+                kind: "custom",
+                function: None,
+                custom: Some(custom),
+            })
+        }
         _ => None,
     });
     let cut = response.incomplete_tool_calls.iter();

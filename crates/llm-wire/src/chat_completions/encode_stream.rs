@@ -1,10 +1,8 @@
 //! Events → frames.
 
-use super::calls::CUSTOM_CALL;
 use super::encode_error::write_error;
-use super::encode_response::{
-    EncodeOptions, Envelope, WireCustom, WireUsage, custom_call, finish_word, logprobs, own_metadata,
-};
+use super::encode_response::{EncodeOptions, Envelope, WireUsage, finish_word, logprobs, own_metadata};
+use crate::custom::{self, CUSTOM_CALL, CustomCall};
 use crate::frame::encode_sse_comment;
 use crate::json_text::write_json;
 use llm_core::{BlockKind, ChatEvent, Delta, Error, FinishReason, ResponseMeta, Usage, VendorMetadata};
@@ -180,7 +178,7 @@ impl StreamEncoder {
             }
             Delta::Name(more) => return self.add_name(block, more, out),
             Delta::Replay(replay) if self.custom.contains(&block) => {
-                if let Some((id, custom)) = custom_call(CUSTOM_CALL, replay) {
+                if let Some((id, custom)) = custom::call(CUSTOM_CALL, &replay.data) {
                     self.show_custom(block, id, custom, out);
                 }
                 return;
@@ -267,7 +265,7 @@ impl StreamEncoder {
     }
 
     /// Shows the call of a custom tool, all in one chunk.
-    fn show_custom(&mut self, block: u32, id: &str, custom: WireCustom<'_>, out: &mut Vec<u8>) {
+    fn show_custom(&mut self, block: u32, id: &str, custom: CustomCall<'_>, out: &mut Vec<u8>) {
         self.begin(out);
         let delta = CallDelta {
             tool_calls: [WireToolCall {
@@ -413,7 +411,7 @@ struct WireToolCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<WireFunction<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    custom: Option<WireCustom<'a>>,
+    custom: Option<CustomCall<'a>>,
 }
 
 #[derive(Serialize)]

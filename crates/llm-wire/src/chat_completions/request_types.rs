@@ -1,6 +1,7 @@
 //! The JSON of requests, as it is written. Everything borrows from the neutral request; the body is written
 //! straight from here.
 
+use crate::custom::CustomCall;
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -22,6 +23,7 @@ pub(crate) enum Field<'a> {
     Text(&'a str),
     Texts(&'a [String]),
     Value(&'a Value),
+    InForm(Cow<'a, Value>),
     Messages(Vec<WireMessage<'a>>),
     Tools(Vec<WireTool<'a>>),
     ToolChoice(WireToolChoice<'a>),
@@ -47,6 +49,7 @@ field_from!(
     Text(&'a str),
     Texts(&'a [String]),
     Value(&'a Value),
+    InForm(Cow<'a, Value>),
     Messages(Vec<WireMessage<'a>>),
     Tools(Vec<WireTool<'a>>),
     ToolChoice(WireToolChoice<'a>),
@@ -139,6 +142,11 @@ pub(crate) enum WireToolCall<'a> {
         name: &'a str,
         arguments: &'a str,
     },
+    /// A call of a custom tool, which another format recorded.
+    Custom {
+        id: Cow<'a, str>,
+        custom: CustomCall<'a>,
+    },
     /// A call of another kind, as the vendor wrote it.
     Own(&'a Value),
 }
@@ -158,6 +166,13 @@ impl Serialize for WireToolCall<'_> {
                 call.serialize_field("function", &Called { name, arguments })?;
                 call.end()
             }
+            WireToolCall::Custom { id, custom } => {
+                let mut call = serializer.serialize_struct("ToolCall", 3)?;
+                call.serialize_field("id", id)?;
+                call.serialize_field("type", "custom")?;
+                call.serialize_field("custom", custom)?;
+                call.end()
+            }
             WireToolCall::Own(value) => value.serialize(serializer),
         }
     }
@@ -172,8 +187,8 @@ pub(crate) enum WireTool<'a> {
         kind: &'static str,
         function: WireFunction<'a>,
     },
-    /// A tool of another kind, as the caller wrote it.
-    Own(&'a Value),
+    /// A tool of another kind, as the caller wrote it but for its form.
+    Own(Cow<'a, Value>),
 }
 
 #[derive(Debug, serde::Serialize)]

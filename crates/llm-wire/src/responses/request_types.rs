@@ -5,6 +5,7 @@ mod part;
 
 pub(crate) use part::{WireContent, WirePart, WirePartBody, WireUrl};
 
+use crate::custom::{CUSTOM_CALL, CustomCall};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -21,6 +22,7 @@ pub(crate) enum Field<'a> {
     Number(f64),
     Text(Cow<'a, str>),
     Value(&'a Value),
+    InForm(Cow<'a, Value>),
     Items(Vec<Item<'a>>),
     Tools(Vec<WireTool<'a>>),
     ToolChoice(WireToolChoice<'a>),
@@ -45,6 +47,7 @@ field_from!(
     Text(&'a str),
     Text(String),
     Value(&'a Value),
+    InForm(Cow<'a, Value>),
     Items(Vec<Item<'a>>),
     Tools(Vec<WireTool<'a>>),
     ToolChoice(WireToolChoice<'a>),
@@ -83,6 +86,11 @@ pub(crate) enum Item<'a> {
         id: Cow<'a, str>,
         content: WireContent<'a>,
     },
+    /// A call of a custom tool, which another format recorded.
+    CustomCall {
+        id: Cow<'a, str>,
+        custom: CustomCall<'a>,
+    },
     /// An item as the vendor wrote it.
     Own(&'a Value),
 }
@@ -117,6 +125,12 @@ impl Serialize for Item<'_> {
                     map.serialize_entry(name, value)?;
                 }
             }
+            Item::CustomCall { id, custom } => {
+                map.serialize_entry("type", CUSTOM_CALL)?;
+                map.serialize_entry("call_id", id)?;
+                map.serialize_entry("name", custom.name)?;
+                map.serialize_entry("input", custom.input)?;
+            }
             Item::Output { kind, id, content } => {
                 map.serialize_entry("type", kind)?;
                 map.serialize_entry("call_id", id)?;
@@ -140,8 +154,8 @@ pub(crate) enum WireTool<'a> {
         parameters: Cow<'a, Value>,
         strict: bool,
     },
-    /// A tool of another kind, as the caller wrote it.
-    Own(&'a Value),
+    /// A tool of another kind, as the caller wrote it but for its form.
+    Own(Cow<'a, Value>),
 }
 
 #[derive(Debug, serde::Serialize)]

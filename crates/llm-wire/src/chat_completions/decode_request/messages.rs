@@ -2,7 +2,7 @@
 
 use super::OPENAI;
 use super::content::{Allowed, content};
-use crate::chat_completions::calls::CUSTOM_CALL;
+use crate::custom::CUSTOM_CALL;
 use crate::fault::{invalid, missing};
 use crate::fields::{Fields, Notes};
 use llm_core::{

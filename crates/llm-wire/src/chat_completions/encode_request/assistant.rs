@@ -3,11 +3,11 @@
 use super::Encoding;
 use super::messages::filled;
 use super::results::OpenCalls;
-use crate::chat_completions::calls::CUSTOM_CALL;
 use crate::chat_completions::dialect::{MissingReasoning, Prefill};
 use crate::chat_completions::request_types::{
     Own, WireContent, WireMessage, WirePart, WirePartBody, WireToolCall,
 };
+use crate::custom::{self, CUSTOM_CALL};
 use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_text::is_object;
 use llm_core::{Capability, ContentPart, Message, OpaquePart, Replay, Result, Support, ToolCall};
@@ -204,17 +204,24 @@ impl<'a> Encoding<'a> {
     ) {
         let data = &part.replay.data;
         let own = part.replay.origin.vendor == self.dialect.vendor;
-        match (part.kind.as_str(), data.get("id").and_then(Value::as_str)) {
-            ("audio", Some(_)) if own => add_own(wire, "audio", data),
-            (CUSTOM_CALL, Some(id)) if own => {
+        let id = data.get("id").and_then(Value::as_str).filter(|_| own);
+        let is_call = part.kind == CUSTOM_CALL;
+        match id {
+            Some(_) if part.kind == "audio" => return add_own(wire, "audio", data),
+            Some(id) if is_call && data.get("custom").is_some() => {
                 wire.tool_calls.push(WireToolCall::Own(data));
-                calls.add(id);
+                return calls.add(id);
             }
-            _ => self.warn_history(
-                path,
-                "is a vendor's own piece that this format cannot carry; left out",
-            ),
+            _ => {}
         }
+        // Responses has the same call in another form
+        if own && let Some((id, custom)) = custom::call(&part.kind, data) {
+            let sent = self.dialect.messages.call_ids.fit(id);
+            wire.tool_calls.push(WireToolCall::Custom { id: sent, custom });
+            return calls.add(id);
+        }
+        let message = "is a vendor's own piece that this format cannot carry; left out";
+        self.warn_history(path, message);
     }
 }
 

@@ -6,6 +6,7 @@ use super::Encoding;
 use super::own_options::OwnOptions;
 use crate::chat_completions::dialect::MaxTokensField;
 use crate::chat_completions::request_types::Body;
+use crate::custom;
 use crate::fault::{invalid, unsupported};
 use llm_core::Result;
 use llm_core::model::Knob;
@@ -172,6 +173,10 @@ impl<'a> Encoding<'a> {
     /// The keys of the options bag. They win over neutral fields of the same name.
     pub(super) fn own_options(&mut self, own: &OwnOptions<'a>, body: &mut Body<'a>) {
         for (name, value) in &own.bag.fields {
+            if *name == "tool_choice" {
+                body.add(name, custom::nested(value));
+                continue;
+            }
             let taken = match *name {
                 // goes its own way, see `effort`
                 "reasoning_effort" => continue,

@@ -6,6 +6,7 @@ use crate::chat_completions::dialect::{Schemas, StrictTools};
 use crate::chat_completions::request_types::{
     Body, WireFunction, WireName, WireResponseFormat, WireSchema, WireTool, WireToolChoice,
 };
+use crate::custom;
 use crate::fault::{invalid, unsupported};
 use llm_core::model::Knob;
 use llm_core::{Capability, OutputFormat, Result, Support, ToolChoice, ToolSpec};
@@ -48,7 +49,11 @@ impl<'a> Encoding<'a> {
                 },
             });
         }
-        tools.extend(own.own_tools.iter().map(WireTool::Own));
+        tools.extend(
+            own.own_tools
+                .iter()
+                .map(|tool| WireTool::Own(custom::nested(tool))),
+        );
         let offered = !tools.is_empty();
         if offered {
             body.add("tools", tools);

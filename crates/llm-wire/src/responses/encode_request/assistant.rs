@@ -3,6 +3,7 @@
 use super::Encoding;
 use super::input::NOT_CARRIED;
 use super::results::{Results, fit_id};
+use crate::custom::{self, CUSTOM_CALL};
 use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_text::is_object;
 use crate::responses::is_own_item;
@@ -13,6 +14,9 @@ use std::borrow::Cow;
 
 /// Reasoning that waits for what followed it, and where it stands: the vendor refuses it alone.
 pub(super) type Thoughts<'a> = Vec<(PartPath, &'a Value)>;
+
+/// What the result of a call of a custom tool is called.
+const CUSTOM_OUTPUT: &str = "custom_tool_call_output";
 
 /// An assistant message that is being put together.
 #[derive(Default)]
@@ -88,7 +92,7 @@ impl<'a> Encoding<'a> {
                     said.end(items);
                     if let Some(item) = self.own_piece(path, part, piece, &mut results) {
                         think(thoughts, items);
-                        items.push(Item::Own(item));
+                        items.push(item);
                     }
                 }
                 ContentPart::CachePoint(_) => {
@@ -201,15 +205,24 @@ impl<'a> Encoding<'a> {
         part: &ContentPart,
         piece: &'a OpaquePart,
         results: &mut Results<'a>,
-    ) -> Option<&'a Value> {
+    ) -> Option<Item<'a>> {
         let item = &piece.replay.data;
-        if piece.replay.origin.vendor != self.dialect.vendor || !is_own_item(part) {
+        let own = piece.replay.origin.vendor == self.dialect.vendor;
+        if !own || !is_own_item(part) {
+            // Chat Completions has the same call in another form
+            if own && let Some((id, custom)) = custom::call(&piece.kind, item) {
+                results.add(id, CUSTOM_OUTPUT);
+                return Some(Item::CustomCall {
+                    id: fit_id(id),
+                    custom,
+                });
+            }
             self.warn_history(path, NOT_CARRIED);
             return None;
         }
         let id = item.get("call_id").and_then(Value::as_str);
         match (piece.kind.as_str(), id) {
-            ("custom_tool_call", Some(id)) => results.add(id, "custom_tool_call_output"),
+            (CUSTOM_CALL, Some(id)) => results.add(id, CUSTOM_OUTPUT),
             _ if id.is_some() || item.get("encrypted_content").is_some_and(Value::is_string) => {}
             // anything else is only a name of what the vendor kept
             _ if self.stores => {}
@@ -220,7 +233,7 @@ impl<'a> Encoding<'a> {
                 return None;
             }
         }
-        Some(item)
+        Some(Item::Own(item))
     }
 }
 

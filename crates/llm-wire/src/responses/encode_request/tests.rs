@@ -326,3 +326,34 @@ fn the_options_bag_wins() {
         body(&hi())
     );
 }
+
+#[test]
+fn own_tools_and_choices_in_the_form_of_chat_completions_go_out_in_this_one() {
+    let f = || json!({"type": "function", "function": {"name": "f"}});
+    let allowed = json!({"mode": "required", "tools": [f(), {"type": "custom", "custom": {"name": "sql"}}]});
+    let request = hi().with_tools([ToolSpec::new("f")]).with_vendor_option(
+        OPENAI,
+        "custom_tools",
+        json!([{"type": "custom", "custom": {"name": "sql", "description": "d"}}]),
+    );
+    let choice = |own: Value| body(&request.clone().with_vendor_option(OPENAI, "tool_choice", own));
+    let sent = choice(json!({"type": "allowed_tools", "allowed_tools": allowed}));
+    assert_eq!(
+        sent["tools"][1],
+        json!({"type": "custom", "name": "sql", "description": "d"})
+    );
+    assert_eq!(
+        sent["tool_choice"],
+        json!({"type": "allowed_tools", "mode": "required",
+            "tools": [{"type": "function", "name": "f"}, {"type": "custom", "name": "sql"}]})
+    );
+    assert_eq!(
+        choice(f())["tool_choice"],
+        json!({"type": "function", "name": "f"})
+    );
+    let custom = json!({"type": "custom", "custom": {"name": "sql"}});
+    assert_eq!(
+        choice(custom)["tool_choice"],
+        json!({"type": "custom", "name": "sql"})
+    );
+}

@@ -2,6 +2,7 @@
 
 use super::Encoding;
 use crate::bag::Bag;
+use crate::custom;
 use crate::fault::{invalid, unsupported};
 use crate::responses::request_types::{Body, WireTool, WireToolChoice};
 use llm_core::model::Knob;
@@ -37,13 +38,13 @@ impl<'a> Encoding<'a> {
                 strict: sent.strict.unwrap_or(false),
             });
         }
-        tools.extend(own.iter().map(WireTool::Own));
+        tools.extend(own.iter().map(|tool| WireTool::Own(custom::flat(tool))));
         let offered = !tools.is_empty();
         if offered {
             body.add("tools", tools);
         }
         match bag.value("tool_choice") {
-            Some(own) => body.add("tool_choice", own),
+            Some(own) => body.add("tool_choice", custom::flat(own)),
             None => self.tool_choice(offered, body)?,
         }
         self.parallel_tool_calls(offered, body);

@@ -271,6 +271,7 @@ fn stands(mark: &str, body: &Value) -> bool {
             choice["name"] == "keep_tool"
                 || choice["function"]["name"] == "keep_tool"
                 || choice["allowed_tools"]["tools"][0]["function"]["name"] == "keep_tool"
+                || choice["tools"][0]["name"] == "keep_tool"
                 || *named == json!(["keep_tool"])
         }
         // a tool that is not offered is not called; the empty request offers none

@@ -311,6 +311,23 @@ fn reasoning_goes_back_to_its_own_vendor_only_and_never_empty() {
 }
 
 #[test]
+fn a_custom_call_that_responses_recorded_is_one_of_this_format() {
+    let data =
+        json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "c9", "name": "sh", "input": "ls"});
+    let piece = OpaquePart::new("custom_tool_call", Replay::new(Origin::new(OPENAI), data));
+    let request = ChatRequest::new([
+        Message::new(Role::Assistant, vec![ContentPart::Opaque(piece)]),
+        Message::tool_results([ToolResult::new("c9", "files")]),
+    ]);
+    let call = json!({"id": "c9", "type": "custom", "custom": {"name": "sh", "input": "ls"}});
+    let expected = json!([
+        {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c9", "content": "files"},
+    ]);
+    assert_eq!(messages(&request), (expected, vec![]));
+}
+
+#[test]
 fn vendor_pieces_of_this_format_go_back_as_they_came() {
     let piece = |kind: &str, data: Value| {
         ContentPart::Opaque(OpaquePart::new(kind, Replay::new(Origin::new(OPENAI), data)))

@@ -420,3 +420,24 @@ fn a_choice_in_the_vendors_own_words_is_not_checked_against_the_neutral_one() {
     assert_eq!(body["tool_choice"], own);
     assert_eq!(warnings, [""; 0]);
 }
+
+#[test]
+fn own_tools_and_choices_in_the_form_of_responses_go_out_in_this_one() {
+    let flat = json!({"type": "custom", "name": "sql"});
+    let nested = json!({"type": "custom", "custom": {"name": "sql"}});
+    let request = hi()
+        .with_vendor_option(OPENAI, "custom_tools", json!([flat]))
+        .with_vendor_option(
+            OPENAI,
+            "tool_choice",
+            json!({"type": "allowed_tools", "mode": "auto", "tools": [flat]}),
+        );
+    let (body, warnings) = encoded(&Dialect::openai(), &model("demo"), &request);
+    assert_eq!(body["tools"], json!([nested]));
+    let allowed = json!({"mode": "auto", "tools": [nested]});
+    assert_eq!(
+        body["tool_choice"],
+        json!({"type": "allowed_tools", "allowed_tools": allowed})
+    );
+    assert_eq!(warnings, [""; 0]);
+}

@@ -320,6 +320,27 @@ fn refusals_and_own_pieces_go_back() {
 }
 
 #[test]
+fn a_custom_call_that_chat_completions_recorded_is_an_item_with_its_result() {
+    let data = json!({"id": "c9", "type": "custom", "custom": {"name": "sh", "input": "ls"}});
+    let piece = ContentPart::Opaque(OpaquePart::new(
+        "custom_tool_call",
+        replay("openai", data.clone()),
+    ));
+    let (input, warned) = items(vec![
+        assistant(vec![thought("openai", item()), piece]),
+        Message::tool_results([ToolResult::new("c9", "files")]),
+    ]);
+    let call = json!({"type": "custom_tool_call", "call_id": "c9", "name": "sh", "input": "ls"});
+    let output = json!({"type": "custom_tool_call_output", "call_id": "c9", "output": "files"});
+    assert_eq!(input, json!([item(), call, output]));
+    assert_eq!(warned, [""; 0]);
+    // another vendor's is not known here
+    let foreign = ContentPart::Opaque(OpaquePart::new("custom_tool_call", replay("groq", data)));
+    let (_, warned) = items(vec![Message::user("hi"), assistant(vec![foreign])]);
+    assert_eq!(warned[0], "messages[1].content[0]");
+}
+
+#[test]
 fn names_marks_and_misplaced_parts() {
     let named = ChatRequest::new([
         Message::user("hi").with_name("ada"),
