@@ -27,6 +27,8 @@ pub(crate) const MOST_CALLS: usize = 1024;
 pub(crate) struct Calls {
     calls: Vec<Call>,
     ids: HashSet<String>,
+    /// Which of them the last fragment went to: what cuts an answer off cuts this one.
+    last: usize,
     /// Tools that were sent under another name.
     names: ToolNames,
 }
@@ -94,7 +96,7 @@ impl<'a> Fragment<'a> {
                 Some(custom) => text_of(&custom.input),
                 None => function.and_then(|function| text_of(&function.arguments)),
             },
-            custom: custom.is_some(),
+            custom: custom.is_some() || (function.is_none() && wire.kind.as_deref() == Some("custom")),
             ..Fragment::default()
         }
     }
@@ -161,6 +163,9 @@ impl Calls {
         let Some(call) = self.calls.get_mut(at) else {
             return Ok(());
         };
+        self.last = at;
+        // what kind it is may be said late, but not after its name
+        call.custom |= fragment.custom && call.name.is_empty();
         if let Some(id) = fragment.id.filter(|_| call.id.is_empty())
             && self.ids.insert(id.to_owned())
         {
@@ -209,7 +214,6 @@ impl Calls {
         let mut runnable = false;
         let mut cut_off = false;
         let mut generated = 0;
-        let last = self.calls.len().saturating_sub(1);
         for (position, call) in self.calls.iter_mut().enumerate() {
             while call.id.is_empty() {
                 let id = generated_id(&seed(), generated);
@@ -219,10 +223,10 @@ impl Calls {
                 }
             }
             if call.custom {
-                // nothing tells where its input ends but that something follows
+                // nothing tells where its input ends but that something else follows
                 let whole = match end {
                     End::Whole => true,
-                    End::CutOff => position < last,
+                    End::CutOff => position != self.last,
                     End::Broken => false,
                 };
                 if whole && !call.name.is_empty() {

@@ -218,6 +218,8 @@ pub(crate) struct WireToolCall<'a> {
     pub(crate) index: Option<Index>,
     #[serde(borrow)]
     pub(crate) id: Option<Text<'a>>,
+    #[serde(borrow, rename = "type")]
+    pub(crate) kind: Option<Text<'a>>,
     #[serde(borrow)]
     pub(crate) function: Option<WireFunction<'a>>,
     #[serde(borrow)]

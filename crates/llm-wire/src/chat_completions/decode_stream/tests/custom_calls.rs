@@ -127,3 +127,42 @@ fn an_empty_custom_field_beside_a_function_means_nothing() {
     call["custom"] = json!({});
     assert_eq!(whole("stop", json!([call])).tool_calls().count(), 1);
 }
+
+#[test]
+fn of_several_open_ones_the_last_that_was_added_to_is_the_one_cut_off() {
+    let pieces = [
+        json!({"index": 0, "id": "c0", "type": "custom", "custom": {"name": "sql", "input": "sel"}}),
+        json!({"index": 1, "id": "c1", "type": "custom", "custom": {"name": "sql", "input": "whole"}}),
+        json!({"index": 0, "custom": {"input": "ect"}}),
+    ];
+    let response = streamed(&Dialect::openai(), options(true), &choices("length", &pieces));
+    let kept: Vec<_> = response
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Opaque(piece) => Some(piece.replay.data.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kept, [custom("c1", "whole")]);
+    assert_eq!(response.warnings.len(), 1);
+}
+
+#[test]
+fn what_is_called_may_come_after_the_id() {
+    for first in [
+        json!({"index": 0, "id": "c0", "type": "custom"}),
+        json!({"index": 0, "id": "c0"}),
+    ] {
+        let pieces = [
+            first,
+            json!({"index": 0, "custom": {"name": "sql", "input": "x"}}),
+        ];
+        let response = streamed(&Dialect::openai(), options(true), &choices("tool_calls", &pieces));
+        let Some(Block::Opaque(piece)) = response.blocks.last() else {
+            panic!("{:?}", response.blocks);
+        };
+        assert_eq!(piece.replay.data, custom("c0", "x"));
+        assert_eq!(response.finish.kind, FinishKind::ToolCalls);
+    }
+}
