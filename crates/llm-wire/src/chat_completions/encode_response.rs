@@ -51,7 +51,7 @@ impl EncodeOptions {
 /// | a call of a custom tool of OpenAI's | as it is |
 /// | vendor state for the next turn, other vendor pieces | left out; a caller that needs them uses that vendor's own format |
 /// | a call that was cut off | sent as far as it came, as OpenAI does, unless what came would parse: then nothing tells it from a whole call |
-/// | finish reasons | OpenAI's words only, because typed clients refuse others: paused, malformed and unknown ends are `stop`; a refusal is `stop` with its text, without text `content_filter` |
+/// | finish reasons | OpenAI's words only, because typed clients refuse others: paused, malformed and unknown ends are `stop`, and so is one for calls of which none can be shown; a refusal is `stop` with its text, without text `content_filter` |
 /// | usage of which input or output is unknown | left out: both are required fields |
 /// | what it cost, warnings, the attempt log | left out; a face has headers for them |
 ///
@@ -70,13 +70,14 @@ pub fn encode_response(options: &EncodeOptions, response: &ChatResponse) -> Vec<
     let envelope = Envelope::new("chat.completion", options, &response.meta, metadata);
     let message = message(response, metadata);
     let refused = message.refusal.is_some();
+    let calls = !message.tool_calls.is_empty();
     let answer = Answer {
         envelope,
         choices: [Choice {
             index: 0,
             message,
             logprobs: metadata.and_then(logprobs),
-            finish_reason: finish_word(response.finish.kind, refused),
+            finish_reason: finish_word(response.finish.kind, refused, calls),
             content_filter_results: metadata.and_then(|metadata| metadata.get("content_filter_results")),
         }],
         usage: WireUsage::of(&response.usage),
@@ -249,11 +250,11 @@ pub(super) fn logprobs(metadata: &Map<String, Value>) -> Option<Map<String, Valu
     (!logprobs.is_empty()).then_some(logprobs)
 }
 
-/// The format's word for the end of an answer.
-pub(super) fn finish_word(kind: FinishKind, refused: bool) -> &'static str {
+/// The format's word for the end of an answer, which shows a refusal, or calls.
+pub(super) fn finish_word(kind: FinishKind, refused: bool, calls: bool) -> &'static str {
     match kind {
         FinishKind::Length => "length",
-        FinishKind::ToolCalls => "tool_calls",
+        FinishKind::ToolCalls if calls => "tool_calls",
         FinishKind::ContentFilter => "content_filter",
         FinishKind::Refusal if !refused => "content_filter",
         _ => "stop",

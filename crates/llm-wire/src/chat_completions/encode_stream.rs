@@ -333,7 +333,7 @@ impl StreamEncoder {
         }
         self.begin(out);
         self.show_waiting(out);
-        let word = finish_word(reason.kind, self.refused);
+        let word = finish_word(reason.kind, self.refused, !self.shown.is_empty());
         self.chunk(&TextDelta::default(), Some(word), out);
         if self.options.include_usage
             && let Some(usage) = WireUsage::of(&self.usage)

@@ -40,7 +40,7 @@ impl EncodeOptions {
 /// | shown reasoning that Anthropic did not sign | a thought with an empty signature |
 /// | vendor state and pieces of other vendors | left out; a caller that needs them uses that vendor's own format |
 /// | a call that was cut off | left out: its input would be no JSON. (A stream shows it as far as it came, as Anthropic does) |
-/// | finish reasons | Anthropic's words: the one that came where it means the same, else filtered is `refusal`, malformed and unknown ends are `end_turn` |
+/// | finish reasons | Anthropic's words: the one that came where it means the same, else filtered is `refusal`; malformed and unknown ends are `end_turn`, and so is one for calls of which none can be shown |
 /// | unknown counts of input and output | 0: both are required fields |
 /// | when it was made, what it cost, warnings, the attempt log | left out; a face has headers for them |
 ///
@@ -57,10 +57,12 @@ impl EncodeOptions {
 /// ```
 pub fn encode_response(options: &EncodeOptions, response: &ChatResponse) -> Vec<u8> {
     let metadata = own_metadata(&response.metadata);
+    let content: Vec<_> = response.blocks.iter().filter_map(block).collect();
+    let calls = content.iter().any(is_call);
     let message = WireMessage {
         envelope: Envelope::new(options, &response.meta),
-        content: response.blocks.iter().filter_map(block).collect(),
-        end: End::new(&response.finish, metadata),
+        content,
+        end: End::new(&response.finish, calls, metadata),
         usage: WireUsage::new(&response.usage, &response.meta, metadata),
     };
     let mut body = Vec::with_capacity(512 + response.text().len());
@@ -107,6 +109,12 @@ fn block(block: &Block) -> Option<WireBlock<'_>> {
         _ => return None,
     };
     Some(body.into())
+}
+
+/// Is it a call, in the format's words or in a block of the vendor's own?
+pub(super) fn is_call(block: &WireBlock<'_>) -> bool {
+    let own = block.own_kind().is_some_and(|kind| kind.ends_with("tool_use"));
+    own || matches!(block.body, BlockBody::ToolUse { .. })
 }
 
 #[derive(Serialize)]
@@ -159,10 +167,15 @@ pub(super) struct End<'a> {
 }
 
 impl<'a> End<'a> {
-    pub(super) fn new(finish: &'a FinishReason, metadata: Option<&'a Map<String, Value>>) -> Self {
+    /// `calls`: whether the answer shows a call.
+    pub(super) fn new(
+        finish: &'a FinishReason,
+        calls: bool,
+        metadata: Option<&'a Map<String, Value>>,
+    ) -> Self {
         let field = |name| metadata.and_then(|metadata| metadata.get(name));
         End {
-            stop_reason: Some(stop_word(finish)),
+            stop_reason: Some(stop_word(finish, calls)),
             stop_sequence: field("stop_sequence"),
             stop_details: field("stop_details"),
             container: field("container"),
@@ -174,8 +187,10 @@ impl<'a> End<'a> {
 }
 
 /// The format's word for the end of an answer.
-fn stop_word(finish: &FinishReason) -> &str {
+fn stop_word(finish: &FinishReason, calls: bool) -> &str {
     let word = match finish.kind {
+        // who is told of calls and sees none waits for nothing
+        FinishKind::ToolCalls if !calls => return "end_turn",
         FinishKind::Length => "max_tokens",
         FinishKind::ToolCalls => "tool_use",
         FinishKind::Refusal | FinishKind::ContentFilter => "refusal",

@@ -3,7 +3,9 @@
 mod frames;
 
 use super::encode_error::write_error;
-use super::encode_response::{EncodeOptions, End, Envelope, WireUsage, own_block, own_fields, own_metadata};
+use super::encode_response::{
+    EncodeOptions, End, Envelope, WireUsage, is_call, own_block, own_fields, own_metadata,
+};
 use super::request_types::{BlockBody, WireBlock, WireInput};
 use crate::frame::encode_sse_comment;
 use frames::{
@@ -53,6 +55,8 @@ pub struct StreamEncoder {
     blocks: VecDeque<Pending>,
     /// The number of the next block on the wire.
     next: u32,
+    /// Was a call shown?
+    calls: bool,
     raw: bool,
     over: bool,
 }
@@ -81,6 +85,7 @@ impl StreamEncoder {
             begun: false,
             blocks: VecDeque::new(),
             next: 0,
+            calls: false,
             raw: false,
             over: false,
         }
@@ -250,6 +255,7 @@ impl StreamEncoder {
                 index: self.next,
                 content_block: block(),
             };
+            self.calls |= is_call(&start.content_block);
             self.next += 1;
             write_event("content_block_start", &start, out);
         }
@@ -319,7 +325,7 @@ impl StreamEncoder {
                 context_management: None,
                 input_transformations: None,
                 diagnostics: None,
-                ..End::new(reason, metadata)
+                ..End::new(reason, self.calls, metadata)
             },
             usage: WireUsage::new(&self.usage, &self.meta, metadata),
             context_management: field("context_management"),

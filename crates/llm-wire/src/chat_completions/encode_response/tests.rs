@@ -152,7 +152,8 @@ fn every_end_has_one_of_openais_words() {
     let words = [
         (FinishKind::Stop, "stop"),
         (FinishKind::Length, "length"),
-        (FinishKind::ToolCalls, "tool_calls"),
+        // no call is shown
+        (FinishKind::ToolCalls, "stop"),
         (FinishKind::ContentFilter, "content_filter"),
         (FinishKind::Pause, "stop"),
         (FinishKind::ModelFault, "stop"),

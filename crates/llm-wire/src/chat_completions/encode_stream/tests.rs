@@ -326,3 +326,13 @@ fn openais_own_reports_are_passed_on() {
     );
     assert_eq!(chunks[3]["system_fingerprint"], "fp");
 }
+
+#[test]
+fn an_end_for_calls_without_one_is_a_stop() {
+    let chunks = encoded(options(), [finish(FinishKind::ToolCalls)]);
+    let words: Vec<_> = chunks
+        .iter()
+        .filter_map(|chunk| chunk["choices"][0]["finish_reason"].as_str())
+        .collect();
+    assert_eq!(words, ["stop"]);
+}

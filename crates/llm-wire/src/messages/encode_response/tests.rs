@@ -97,7 +97,8 @@ fn ends_have_the_formats_words() {
             "model_context_window_exceeded",
         ),
         (FinishKind::Length, Some("length"), "max_tokens"),
-        (FinishKind::ToolCalls, Some("end_turn"), "tool_use"),
+        // no call is shown
+        (FinishKind::ToolCalls, Some("tool_use"), "end_turn"),
         (FinishKind::ContentFilter, Some("content_filter"), "refusal"),
         (FinishKind::Pause, Some("compaction"), "compaction"),
         (FinishKind::Other, Some("of_the_future"), "end_turn"),
@@ -147,4 +148,22 @@ fn counts_and_own_reports_are_in_the_vendors_form() {
     assert_eq!(decoded.metadata, response.metadata);
     response.usage = Usage::default();
     assert_eq!(encoded(&response)["usage"]["input_tokens"], 0);
+}
+
+#[test]
+fn calls_that_cannot_be_shown_are_none_to_wait_for() {
+    let data = json!({"id": "c0", "type": "custom", "custom": {"name": "sql", "input": "x"}});
+    let piece = Block::Opaque(OpaquePart::new("custom_tool_call", replay("openai", data)));
+    let mut response = answer([piece.clone()]);
+    response.finish = FinishReason::new(FinishKind::ToolCalls, "tool_calls".to_owned());
+    let body = encoded(&response);
+    assert_eq!(
+        (&body["content"], &body["stop_reason"]),
+        (&json!([]), &json!("end_turn"))
+    );
+    // beside one that can
+    response
+        .blocks
+        .push(Block::ToolCall(ToolCall::new("t", "f", "{}")));
+    assert_eq!(encoded(&response)["stop_reason"], "tool_use");
 }

@@ -350,3 +350,27 @@ fn proof_of_life_changes_nothing_that_a_client_sees() {
         .collect();
     assert_eq!(kinds, ["error"], "an answer that never began is not begun");
 }
+
+#[test]
+fn calls_that_cannot_be_shown_are_none_to_wait_for() {
+    let stop = |events: Vec<ChatEvent>| {
+        let ends = encoded(events).into_iter();
+        let mut ends = ends.filter(|event| event["type"] == "message_delta");
+        ends.next().map(|end| end["delta"]["stop_reason"].clone())
+    };
+    let kind = "custom_tool_call".to_owned();
+    let data = json!({"id": "c0", "type": "custom", "custom": {"name": "sql", "input": "x"}});
+    let foreign = Replay::new(Origin::new(VendorId::from_static("openai")), data);
+    let custom = vec![
+        start(0, BlockKind::Opaque { kind }),
+        delta(0, Delta::Replay(foreign)),
+        end(0, true),
+    ];
+    let and = |more: Vec<ChatEvent>| custom.iter().cloned().chain(more).collect();
+    assert_eq!(
+        stop(and(vec![finish(FinishKind::ToolCalls)])),
+        Some(json!("end_turn"))
+    );
+    let function = vec![call(1, "t"), end(1, true), finish(FinishKind::ToolCalls)];
+    assert_eq!(stop(and(function)), Some(json!("tool_use")));
+}
