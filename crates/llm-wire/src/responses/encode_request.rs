@@ -51,7 +51,7 @@ pub struct EncodedRequest {
 /// | ids of calls over 64 characters, names of tools that are not taken | others; names come back as they were ([`EncodedRequest::tool_names`]) |
 /// | a tool that does not say whether it is strict | `strict: false`: left out, the host would decide by the schema |
 /// | a strict schema that OpenAI does not take | its objects closed; else as it is, not strict, and a warning |
-/// | JSON, where the host wants the word and no message has it | a message `Answer in JSON.`, and a warning |
+/// | JSON, where the host wants the word and the input does not have it (`instructions` do not count) | a message `Answer in JSON.`, and a warning |
 /// | an effort the model does not take | the next lower one it takes, else its lowest, and a warning |
 /// | thoughts without vendor state | left out: they are for people |
 /// | thoughts to be shown | their summary, `auto` |

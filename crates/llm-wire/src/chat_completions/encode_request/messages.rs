@@ -7,7 +7,7 @@ use crate::chat_completions::request_types::{WireContent, WireMessage, WirePart,
 use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_word;
 use llm_core::model::Knob;
-use llm_core::{CachePoint, CacheTtl, ContentPart, Message, Result, Role};
+use llm_core::{CachePoint, CacheTtl, ContentPart, Message, OutputFormat, Result, Role};
 use std::borrow::Cow;
 
 impl<'a> Encoding<'a> {
@@ -39,7 +39,7 @@ impl<'a> Encoding<'a> {
                 "holds nothing that can be sent: tool results without their calls, or empty messages";
             return Err(invalid("messages", message));
         }
-        if self.dialect.json.wants_word && json_word::is_missing(self.request) {
+        if self.dialect.json.wants_word && self.request.output == OutputFormat::Json && !says_json(&out) {
             self.say_json(&mut out);
         }
         Ok(out)
@@ -264,6 +264,12 @@ impl<'a> Encoding<'a> {
             None => self.warn(path, "is not sent: no part stands before it in its message"),
         }
     }
+}
+
+/// Does a text that is sent hold the word?
+fn says_json(messages: &[WireMessage<'_>]) -> bool {
+    let mut texts = messages.iter().flat_map(|message| message.content.texts());
+    texts.any(json_word::has_word)
 }
 
 fn role_word(role: Role) -> &'static str {

@@ -16,6 +16,18 @@ pub(crate) enum WireContent<'a> {
     Parts(Vec<WirePart<'a>>),
 }
 
+impl WireContent<'_> {
+    /// All texts in it.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let (text, parts) = match self {
+            WireContent::Null => (None, [].as_slice()),
+            WireContent::Text(text) => (Some(text.as_ref()), [].as_slice()),
+            WireContent::Parts(parts) => (None, parts.as_slice()),
+        };
+        text.into_iter().chain(parts.iter().filter_map(WirePart::as_text))
+    }
+}
+
 impl<'a> WireContent<'a> {
     /// The same where several texts are one string, with an empty line between two.
     pub(crate) fn of_joined(parts: Vec<WirePart<'a>>) -> Self {

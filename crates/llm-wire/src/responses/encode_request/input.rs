@@ -8,7 +8,7 @@ use crate::fault::{PartPath, invalid, unsupported};
 use crate::json_word;
 use crate::responses::request_types::{Body, Item, WireContent, WirePart, WirePartBody};
 use llm_core::model::Knob;
-use llm_core::{CachePoint, CacheTtl, ContentPart, Message, Result, Role};
+use llm_core::{CachePoint, CacheTtl, ContentPart, Message, OutputFormat, Result, Role};
 use std::borrow::Cow;
 
 /// What is said of a piece that is not sent.
@@ -42,9 +42,9 @@ impl<'a> Encoding<'a> {
             let message = "holds nothing that can be sent: tool results without their calls, or empty turns";
             return Err(invalid("messages", message));
         }
-        if self.dialect.wants_json_word && json_word::is_missing(self.request) {
+        if self.dialect.wants_json_word && self.request.output == OutputFormat::Json && !says_json(&items) {
             self.warn("output", json_word::ADDED);
-            // among the input: whether the host looks into the instructions too is not known
+            // among the input: what stands in the instructions does not count
             let content = WireContent::of(filled(json_word::INSTRUCTION).into_iter().collect());
             let role = self.system_role();
             items.insert(
@@ -219,6 +219,15 @@ impl<'a> Encoding<'a> {
             None => self.warn(path, "is not sent: no part stands before it in its message"),
         }
     }
+}
+
+/// Does a text of the input hold the word?
+fn says_json(items: &[Item<'_>]) -> bool {
+    let contents = items.iter().filter_map(|item| match item {
+        Item::Message { content, .. } | Item::Output { content, .. } => Some(content),
+        _ => None,
+    });
+    contents.flat_map(WireContent::texts).any(json_word::has_word)
 }
 
 fn role_word(role: Role) -> &'static str {

@@ -1,4 +1,5 @@
 mod history;
+mod json;
 
 use super::*;
 use llm_core::{

@@ -12,6 +12,17 @@ pub(crate) enum WireContent<'a> {
     Parts(Vec<WirePart<'a>>),
 }
 
+impl WireContent<'_> {
+    /// All texts in it.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let (text, parts) = match self {
+            WireContent::Text(text) => (Some(text.as_ref()), [].as_slice()),
+            WireContent::Parts(parts) => (None, parts.as_slice()),
+        };
+        text.into_iter().chain(parts.iter().filter_map(WirePart::as_text))
+    }
+}
+
 impl<'a> WireContent<'a> {
     /// The shortest legal form: one text without a mark is a plain string, and so is nothing at all.
     pub(crate) fn of(mut parts: Vec<WirePart<'a>>) -> Self {
@@ -34,6 +45,15 @@ pub(crate) struct WirePart<'a> {
     pub(crate) body: WirePartBody<'a>,
     /// How long the prompt up to here is kept.
     pub(crate) breakpoint: Option<&'static str>,
+}
+
+impl WirePart<'_> {
+    fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            WirePartBody::Text(text) | WirePartBody::Said(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -78,3 +78,33 @@ fn what_openai_does_not_take_as_strict_is_not_sent_as_strict() {
     assert_eq!(body["response_format"]["json_schema"]["schema"], open);
     assert!(warnings.is_empty());
 }
+
+#[test]
+fn the_word_may_stand_in_any_text_that_is_sent() {
+    let added = |messages: Vec<Message>| {
+        let request = ChatRequest::new(messages).with_output(OutputFormat::Json);
+        let (body, _) = encoded(&Dialect::openai(), &model("demo"), &request);
+        body.to_string().contains("Answer in JSON.")
+    };
+    let said = |text: &str| {
+        let call = ContentPart::ToolCall(ToolCall::new("c", "json", "{\"json\":1}"));
+        let results = Message::tool_results([ToolResult::new("c", text)]);
+        vec![
+            Message::user("hi"),
+            Message::new(Role::Assistant, vec![call]),
+            results,
+        ]
+    };
+    assert!(added(said("found")));
+    assert!(!added(said("found json")));
+    for message in [
+        Message::system("json"),
+        Message::assistant("json"),
+        Message::user("json"),
+    ] {
+        assert!(!added(vec![Message::user("hi"), message.clone()]), "{message:?}");
+    }
+    // a result that nobody asked for is left out
+    let orphan = Message::tool_results([ToolResult::new("x", "json")]);
+    assert!(added(vec![Message::user("hi"), orphan]));
+}
