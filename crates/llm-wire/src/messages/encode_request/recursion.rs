@@ -2,17 +2,37 @@
 //!
 //! Source: `anthropic.md` of the project's wire notes ("Structured output"), state of 2026-11-29.
 
-use super::schema::NOT_TAKEN;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ptr::from_ref;
 
 /// What refers to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$recursiveRef", "$dynamicRef"];
-/// What holds values, or schemas that count only where they are referred to.
-const NO_SCHEMAS: [&str; 6] = ["$defs", "definitions", "enum", "const", "default", "examples"];
+/// What holds a schema, or a list of them. (Those of `$defs` and `definitions` count only where they are referred to; what
+/// other keywords hold are values, or is put in words.)
+const HOLDING: [&str; 13] = [
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "then",
+    "else",
+    "contentSchema",
+];
 /// What holds schemas by names of the caller's.
-const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+const BY_NAME: [&str; 4] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+];
 
 /// One step of the walk.
 enum Step<'s> {
@@ -60,10 +80,10 @@ fn used<'s>(root: &'s Value, fields: &'s Map<String, Value>) -> impl Iterator<It
             Value::String(reference) if REFERENCES.contains(&name) => {
                 target(root, reference).into_iter().collect()
             }
-            _ if NO_SCHEMAS.contains(&name) || NOT_TAKEN.contains(&name) => Vec::new(),
             Value::Object(named) if BY_NAME.contains(&name) => named.values().collect(),
-            Value::Array(schemas) => schemas.iter().collect(),
-            schema => vec![schema],
+            Value::Array(schemas) if HOLDING.contains(&name) => schemas.iter().collect(),
+            schema if HOLDING.contains(&name) => vec![schema],
+            _ => Vec::new(),
         };
         schemas
     })
@@ -71,7 +91,26 @@ fn used<'s>(root: &'s Value, fields: &'s Map<String, Value>) -> impl Iterator<It
 
 /// What a reference inside of the schema leads to. One that leads out of it is the vendor's to judge.
 fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    root.pointer(reference.strip_prefix('#')?)
+    root.pointer(&percent_decoded(reference.strip_prefix('#')?)?)
+}
+
+/// The text of a fragment. What is no sign of two digits stands for itself.
+fn percent_decoded(fragment: &str) -> Option<Cow<'_, str>> {
+    if !fragment.contains('%') {
+        return Some(Cow::Borrowed(fragment));
+    }
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digit = |at: usize| char::from(*behind.get(at)?).to_digit(16);
+        let byte = match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        };
+        bytes.push(byte.unwrap_or(*first));
+        rest = behind.get(if byte.is_some() { 2.. } else { 0.. })?;
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 #[cfg(test)]
@@ -90,7 +129,18 @@ mod tests {
             json!({"$ref": "#/$defs/a", "$defs": {"a": object(json!({"$ref": "#/$defs/b"})),
                 "b": {"prefixItems": [{"$ref": "#/$defs/a"}]}}}),
         ];
-        for schema in itself {
+        let named = |name: &str, reference: &str| {
+            let within = json!({"anyOf": [{"$ref": reference}]});
+            json!({"$ref": reference, "$defs": {name: within}})
+        };
+        let encoded = [
+            named("A b", "#/$defs/A%20b"),
+            named("a/b", "#/$defs/a~1b"),
+            named("a~b", "#/$defs/a~0b"),
+            named("a/ü", "#/%24defs/a~1%C3%bc"),
+            named("100%", "#/$defs/100%"),
+        ];
+        for schema in itself.into_iter().chain(encoded) {
             assert!(contains_itself(&schema), "{schema}");
         }
     }
@@ -107,6 +157,7 @@ mod tests {
             json!({"properties": {"x": a}, "$defs": {"b": {"items": {"$ref": "#/$defs/b"}}}}),
             // values and names, no references
             json!({"properties": {"$ref": {"type": "string"}}, "default": {"$ref": "#"}, "enum": [{"$ref": "#"}]}),
+            json!({"example": {"$ref": "#"}, "x-like": [{"$ref": "#"}], "dependencies": {"a": ["$ref"]}}),
             // out of it, or nowhere
             json!({"items": {"$ref": "https://example.com/a"}, "anyOf": [{"$ref": "#/nowhere"}, {"$ref": "#anchor"}]}),
             // is put in words, and not sent
