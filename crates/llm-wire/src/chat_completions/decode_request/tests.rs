@@ -244,6 +244,11 @@ fn a_choice_among_some_tools_comes_with_the_nearest_that_others_know() {
         ),
         (
             "required",
+            vec![function("g"), function("g")],
+            Some(ToolChoice::Tool("g".into())),
+        ),
+        (
+            "required",
             vec![function("f"), function("g")],
             Some(ToolChoice::Required),
         ),

@@ -118,11 +118,12 @@ fn nearest(choice: &Value, offered: &[ToolSpec]) -> Option<ToolChoice> {
                 .iter()
                 .filter_map(|tool| tool.get("function")?.get("name")?.as_str());
             let mut functions = names.filter(|name| offered.iter().any(|tool| tool.name == *name));
-            match (functions.next(), functions.next()) {
-                (Some(only), None) => Some(ToolChoice::Tool(only.to_owned())),
-                (Some(_), Some(_)) => Some(ToolChoice::Required),
-                (None, _) => None,
-            }
+            let first = functions.next()?;
+            Some(if functions.all(|name| name == first) {
+                ToolChoice::Tool(first.to_owned())
+            } else {
+                ToolChoice::Required
+            })
         }
         _ => None,
     }
