@@ -127,6 +127,13 @@ impl Check {
             objects += 1;
             self.object(fields)?;
         }
+        if is_of_type(fields, "array")
+            && !["items", "prefixItems"]
+                .iter()
+                .any(|name| fields.contains_key(*name))
+        {
+            return Err("has a list of any values");
+        }
         if objects > DEEPEST || depth > DEEPEST_OF_ALL {
             return Err("is more than 10 levels deep");
         }
@@ -135,6 +142,9 @@ impl Check {
                 (name, _) if NOT_TAKEN.contains(&name) => return Err("has a keyword that is not taken here"),
                 ("$ref", Value::String(to)) if !to.starts_with('#') => {
                     return Err("refers to another document");
+                }
+                ("$ref", Value::String(to)) if !is_definition(to) => {
+                    return Err("refers to what is no definition");
                 }
                 ("pattern", Value::String(pattern)) if looks_around(pattern) => {
                     return Err("has a pattern that looks around");
@@ -173,6 +183,13 @@ impl Check {
         let required = fields.get("required").and_then(Value::as_array);
         let is_required = |name: &String| required.is_some_and(|all| all.iter().any(|one| one == name));
         let properties = fields.get("properties").and_then(Value::as_object);
+        let is_there = |name: &Value| {
+            let name = name.as_str();
+            name.is_some_and(|name| properties.is_some_and(|properties| properties.contains_key(name)))
+        };
+        if required.is_some_and(|all| !all.iter().all(is_there)) {
+            return Err("requires a property that it does not have");
+        }
         if properties.is_some_and(|properties| !properties.keys().all(is_required)) {
             return Err("has optional properties; make them required, and let them be null");
         }
@@ -181,12 +198,23 @@ impl Check {
 }
 
 fn is_object(fields: &Map<String, Value>) -> bool {
-    let named = match fields.get("type") {
-        Some(Value::String(kind)) => kind == "object",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+    is_of_type(fields, "object") || fields.contains_key("properties")
+}
+
+fn is_of_type(fields: &Map<String, Value>, wanted: &str) -> bool {
+    match fields.get("type") {
+        Some(Value::String(kind)) => kind == wanted,
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),
         _ => false,
-    };
-    named || fields.contains_key("properties")
+    }
+}
+
+/// Does a reference lead to a definition, or to the whole schema?
+fn is_definition(reference: &str) -> bool {
+    reference == "#"
+        || ["#/$defs/", "#/definitions/"]
+            .iter()
+            .any(|there| reference.starts_with(there))
 }
 
 fn characters(value: &Value) -> usize {

@@ -122,6 +122,18 @@ fn what_the_host_refuses_is_not_strict() {
             of(json!({"$ref": "https://host.example/s.json"})),
             "another document",
         ),
+        (with("required", json!(["a", "b"])), "does not have"),
+        (
+            json!({"type": "object", "additionalProperties": false, "required": ["a"]}),
+            "does not have",
+        ),
+        (of(json!({"type": "array"})), "list of any values"),
+        (of(json!({"type": ["null", "array"]})), "list of any values"),
+        (of(json!({"$ref": "#/properties/a"})), "no definition"),
+        (
+            of(json!({"anyOf": [{"$ref": "#a"}, {"type": "null"}]})),
+            "no definition",
+        ),
         (of(json!({"type": "string", "pattern": "^(?!a)"})), "looks around"),
         (of(json!({})), "any value"),
         (of(json!(true)), "any value"),
@@ -139,6 +151,15 @@ fn what_the_host_refuses_is_not_strict() {
             said.starts_with("is sent as false: the schema ") && said.contains(reason),
             "{schema}: {said}"
         );
+    }
+}
+
+#[test]
+fn references_to_definitions_and_to_the_whole_are_taken() {
+    for to in ["#", "#/$defs/b", "#/definitions/b"] {
+        let mut schema = of(json!({"anyOf": [{"$ref": to}, {"type": "null"}]}));
+        schema["$defs"] = json!({"b": {"type": "array", "items": {"type": "string"}}});
+        assert_eq!(sent(&schema).strict, Some(true), "{to}");
     }
 }
 
