@@ -361,7 +361,7 @@ fn calls_that_cannot_be_shown_are_none_to_wait_for() {
     let kind = "custom_tool_call".to_owned();
     let data = json!({"id": "c0", "type": "custom", "custom": {"name": "sql", "input": "x"}});
     let foreign = Replay::new(Origin::new(VendorId::from_static("openai")), data);
-    let custom = vec![
+    let custom = [
         start(0, BlockKind::Opaque { kind }),
         delta(0, Delta::Replay(foreign)),
         end(0, true),
