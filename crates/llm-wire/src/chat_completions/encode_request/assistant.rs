@@ -240,8 +240,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Adds what a vendor wants back in a field of its own. Of several thoughts in one message, texts follow each other, and
-/// so do the entries of lists; of anything else the last holds.
+/// Adds what a vendor wants back in a field of its own. Of several thoughts in one message, texts follow each other,
+/// and so do the entries of lists; of anything else the last holds.
 fn add_own<'a>(wire: &mut WireMessage<'a>, key: &'a str, value: &'a Value) {
     let Some((_, there)) = wire.own.iter_mut().find(|(field, _)| *field == key) else {
         let first = match value {

@@ -9,8 +9,8 @@ use std::ptr::from_ref;
 
 /// What refers to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$recursiveRef", "$dynamicRef"];
-/// What holds a schema, or a list of them. (Those of `$defs` and `definitions` count only where they are referred to; what
-/// other keywords hold are values, or is put in words.)
+/// What holds a schema, or a list of them. (Those of `$defs` and `definitions` count only where they are referred to;
+/// what other keywords hold are values, or is put in words.)
 const HOLDING: [&str; 13] = [
     "items",
     "prefixItems",
