@@ -130,7 +130,7 @@ pub(super) fn kind_of_message(message: &str) -> Option<ErrorKind> {
         "more credits",
         "spend limit",
         "spending limit",
-        "api usage limits",
+        "reached your specified api usage limits",
     ];
     const FILTER: &[&str] = &[
         "content management policy",

@@ -67,6 +67,16 @@ fn wordings_tell_what_the_type_does_not() {
 }
 
 #[test]
+fn a_rate_limit_that_speaks_of_usage_limits_is_one() {
+    let message = "This request would exceed your rate limit. See our docs on API usage limits.";
+    let body = error("rate_limit_error", message);
+    assert_eq!(read(Some(429), &body).kind(), Kind::RateLimit);
+    assert_eq!(read(None, &body).kind(), Kind::RateLimit);
+    let body = json!({"error": {"message": message, "type": "requests", "code": "rate_limit_exceeded"}});
+    assert_eq!(read(Some(429), &body).kind(), Kind::RateLimit);
+}
+
+#[test]
 fn the_code_among_the_details_comes_first() {
     let body = |kind: &str, code: &str| json!({"type": "error", "error": {"type": kind, "message": "no", "details": {"error_code": code}}});
     for (status, kind, code, expected) in [
