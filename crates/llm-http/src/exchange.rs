@@ -3,7 +3,7 @@
 use crate::credential::Credential;
 use crate::deadline::bound_body;
 use crate::limits::Limits;
-use crate::redact::{scrub, scrub_content_but};
+use crate::redact::{Said, scrub, scrub_contents};
 use crate::retry_after::HeaderFacts;
 use crate::transport::{Body, HttpResponse};
 use bytes::Bytes;
@@ -203,10 +203,9 @@ impl CallFacts {
         texts: impl IntoIterator<Item = &'t str>,
     ) -> Error {
         let secrets: Vec<&str> = self.credential.iter().flat_map(|shown| shown.secrets()).collect();
-        let texts: Vec<&str> = texts.into_iter().collect();
-        let model = self.model.as_ref().map(ModelId::as_str);
-        let content_free =
-            |said: &str| scrub(&scrub_content_but(said, texts.iter().copied(), model), &secrets);
+        let [message, code, param] = self
+            .without_content(&error, texts)
+            .map(|said| scrub(&said, &secrets));
         let vendor = error.vendor_mut();
         vendor.driver.get_or_insert_with(|| self.driver.clone());
         vendor.model = vendor.model.take().or_else(|| self.model.clone());
@@ -222,8 +221,10 @@ impl CallFacts {
         if !(200..300).contains(&self.status) {
             vendor.should_retry = vendor.should_retry.or(self.headers.should_retry);
         }
-        for said in [&mut vendor.code, &mut vendor.param].into_iter().flatten() {
-            *said = content_free(said);
+        for (said, shown) in [(&mut vendor.code, code), (&mut vendor.param, param)] {
+            if let Some(said) = said {
+                *said = shown;
+            }
         }
         let kept = vendor.body.take().unwrap_or_default();
         // A decoder keeps the body as it came, and shortened. Scrubbed before it is cut: half a key would not be
@@ -237,13 +238,25 @@ impl CallFacts {
             (Some(Duration::ZERO) | None, Some(body_hint)) => Some(body_hint),
             (header_hint, _) => header_hint,
         };
-        // Content first: with a key taken out of its middle it would not be recognised.
-        let message = shorten(content_free(error.message()));
+        let message = shorten(message);
         let phase = error.phase().max(Phase::Sent);
         error
             .with_retry_after(hint)
             .with_phase(phase)
             .with_message(message)
+    }
+
+    /// Message, code and field of an error without quoted content. Before keys are taken out: with one taken out of
+    /// its middle it would not be recognised.
+    fn without_content<'t>(&self, error: &Error, texts: impl IntoIterator<Item = &'t str>) -> [String; 3] {
+        let model = self.model.as_ref().map(ModelId::as_str);
+        let vendor = error.vendor();
+        let said = [
+            Said::message(error.message(), model),
+            Said::code(vendor.code.as_deref().unwrap_or_default()),
+            Said::param(vendor.param.as_deref().unwrap_or_default(), model),
+        ];
+        scrub_contents(said, texts)
     }
 
     /// Puts the facts on the meta data of an answer; what it says already stays.

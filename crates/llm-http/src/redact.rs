@@ -4,16 +4,20 @@
 //! stand in an error, which is logged, counted and handed to strangers.
 
 mod content;
+mod leaves;
+mod names;
 mod quoted;
+mod repeated;
 mod sent;
 mod shown;
 mod texts;
+mod windows;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 pub use content::scrub_content;
-pub(crate) use content::scrub_content_but;
+pub(crate) use content::{Said, scrub_contents};
 pub use sent::sent_texts;
 pub use texts::request_texts;
 

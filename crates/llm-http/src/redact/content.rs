@@ -1,27 +1,25 @@
 //! Keeping what the caller wrote out of what a vendor says about it.
 
+use super::leaves::each_leaf;
+use super::names::{is_name, is_path};
 use super::quoted::Quoted;
+use super::repeated::repeated;
+use super::replace;
 use super::shown::{Shown, folded};
-use super::{occurrences, replace};
-use serde_json::Value;
-use std::collections::HashMap;
+use super::windows::{LONG, SHORT, Windows};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// What stands in the place of content.
 const HIDDEN: &str = "[content]";
 
-/// A whole text of the request is looked for from this many characters on.
-const PIECE_MIN: usize = 8;
+/// The lengths in bytes of the texts that are looked for as all that stands between two quotes.
+const WHOLE: Range<usize> = 2..257;
 
-/// A part of a text of the request is looked for from this many characters on.
-const RUN: usize = 24;
-
-/// The same for what stands in quotes, or is cut: there a vendor repeats what it was sent.
-const QUOTED_RUN: usize = 8;
-
-/// Takes quoted content out of a vendor's message: every occurrence of a text of the request (of 8 characters and
-/// more), and every run that the message shares with one: of 24 characters and more anywhere, of 8 and more in quotes or where
-/// the message says that it was cut (`…`). In quotes also a text that is shorter. Names of the formats' fields stay.
+/// Takes quoted content out of a vendor's message: every text of the request (of 8 characters and more, as whole
+/// words), and every run that the message shares with one: of 24 characters and more anywhere, of 8 and more in quotes
+/// or where the message says that it was cut (`…`). In quotes also a text that is shorter. Names of the formats' fields
+/// stay, and what stands on the way to them; so does a single word or a part of one that the message cut.
 ///
 /// White space counts as equal, and so do upper and lower case, and what is written with percent signs or backslashes:
 /// an error's message is one line, what it quotes may not have been. Of texts that are JSON, the strings inside
@@ -37,203 +35,137 @@ const QUOTED_RUN: usize = 8;
 ///
 /// Costs a pass over all texts; meant for the path of errors.
 pub fn scrub_content<'t>(message: &str, texts: impl IntoIterator<Item = &'t str>) -> String {
-    scrub_content_but(message, texts, None)
+    let [shown] = scrub_contents([Said::message(message, None)], texts);
+    shown
 }
 
-/// The same, but for the name of the model, which a caller's text may hold too.
-pub(crate) fn scrub_content_but<'t>(
-    message: &str,
+/// The same for all that a vendor says of one request, in one pass over its texts.
+pub(crate) fn scrub_contents<'t, const S: usize>(
+    said: [Said<'_>; S],
     texts: impl IntoIterator<Item = &'t str>,
-    model: Option<&str>,
-) -> String {
-    let exact = Shown::exact(message);
-    let folded = Shown::folded(exact.clone());
-    let decoded = Shown::folded(exact.decoded());
-    let mut quoted = Quoted::of(message, model);
-    let mut short = View::<QUOTED_RUN>::all([&folded, &decoded]);
-    let mut long = View::<RUN>::all([&folded, &decoded, &exact]);
-    for text in texts {
-        each_text(text, &mut |text| {
-            short.iter_mut().for_each(|view| view.look_for(text));
-            long.iter_mut().for_each(|view| view.look_for(text));
-            quoted.look_for(text);
-        });
-    }
-    let mut spans: Vec<_> = long.iter().flat_map(View::spans).collect();
-    let runs = short.iter().flat_map(|view| joined(view.runs_found()));
-    let runs = runs.map(|run| Quoted::trimmed(message, run));
-    spans.extend(runs.filter(|run| quoted.is_repeated(message, run)));
-    spans.extend(quoted.found());
-    replace(message, spans, HIDDEN)
-}
-
-/// A text and, where it is JSON, the strings in it.
-fn each_text(text: &str, look: &mut impl FnMut(&str)) {
-    look(text);
-    if text.trim_start().starts_with(['{', '['])
-        && let Ok(value) = serde_json::from_str(text)
-    {
-        each_string(&value, look);
-    }
-}
-
-fn each_string<'v>(value: &'v Value, look: &mut impl FnMut(&'v str)) {
-    match value {
-        Value::String(text) => look(text),
-        Value::Array(items) => items.iter().for_each(|item| each_string(item, look)),
-        Value::Object(fields) => fields.values().for_each(|field| each_string(field, look)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// Spans that touch or overlap as one.
-fn joined(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    spans.sort_unstable_by_key(|span| span.start);
-    let mut out: Vec<Range<usize>> = Vec::new();
-    for span in spans {
-        match out.last_mut() {
-            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
-            _ => out.push(span),
+) -> [String; S] {
+    let mut seen = Seen::of(&said);
+    if !(seen.windows.is_empty() && seen.wholes.is_empty()) {
+        for text in texts {
+            seen.look_for(text);
+            each_leaf(text, &mut |leaf| seen.look_for(leaf));
         }
     }
-    out
+    said.map(|said| replace(said.text, said.found(&seen), HIDDEN))
 }
 
-/// The message in one of its forms, and what was found in it: runs of `N` characters, and whole texts that are shorter.
-struct View<const N: usize> {
-    shown: Shown,
-    text: String,
-    /// Each different run by its hash: where it first stands, and whether a text has it.
-    runs: HashMap<u64, (usize, bool)>,
-    pieces: Vec<Range<usize>>,
+/// Something that a vendor says.
+pub(crate) struct Said<'m> {
+    text: &'m str,
+    /// In lower case; with what is written with percent signs or backslashes, where that differs.
+    forms: Vec<Shown>,
+    /// Absent, where only long runs are looked for.
+    quoted: Option<Quoted>,
 }
 
-impl<const N: usize> View<N> {
-    /// One for each form that differs.
-    fn all<const F: usize>(forms: [&Shown; F]) -> Vec<Self> {
-        let mut views: Vec<Self> = Vec::with_capacity(F);
-        for form in forms {
-            if !views.iter().any(|view| view.shown.chars == form.chars) {
-                views.push(View::new(form.clone()));
+impl<'m> Said<'m> {
+    /// A sentence. The name of the model may stand in it.
+    pub(crate) fn message(text: &'m str, model: Option<&str>) -> Self {
+        Said::new(text, Some(Quoted::of(text, model)))
+    }
+
+    /// A code: a word of the vendor's own, unless it is more than a word.
+    pub(crate) fn code(text: &'m str) -> Self {
+        let is_word = !text.contains(char::is_whitespace);
+        Said::new(text, (!is_word).then(|| Quoted::of(text, None)))
+    }
+
+    /// The field that is wrong, with the way to it.
+    pub(crate) fn param(text: &'m str, model: Option<&str>) -> Self {
+        if is_name(text, model) {
+            return Said::new(text, None);
+        }
+        if is_path(text) {
+            let mut said = Said::new(text, Some(Quoted::path(text)));
+            said.forms.clear();
+            return said;
+        }
+        Said::message(text, model)
+    }
+
+    fn new(text: &'m str, quoted: Option<Quoted>) -> Self {
+        let exact = Shown::exact(text);
+        let mut forms = vec![exact.folded()];
+        if text.contains(['%', '\\']) {
+            let decoded = exact.decoded().folded();
+            forms.extend((decoded.chars != forms[0].chars).then_some(decoded));
+        }
+        Said { text, forms, quoted }
+    }
+
+    /// The places of what was found.
+    fn found(&self, seen: &Seen) -> Vec<Range<usize>> {
+        let mut spans = Vec::new();
+        for form in &self.forms {
+            let long = seen.windows.long_runs(form);
+            spans.extend(long.iter().map(|run| form.place(&run.chars)));
+            let Some(quoted) = &self.quoted else { continue };
+            for run in seen.windows.short_runs(form) {
+                repeated(self.text, form, &run, quoted, &mut spans);
             }
+            seen.pieces_of(form, &mut spans);
         }
-        views
+        let is_text = |form: &str| seen.wholes.get(form).copied().unwrap_or_default();
+        spans.extend(self.quoted.iter().flat_map(|quoted| quoted.found(is_text)));
+        spans
     }
+}
 
-    fn new(shown: Shown) -> Self {
-        let mut runs = HashMap::new();
-        let mut rolling = Rolling::<N>::default();
-        for (at, c) in shown.chars.iter().enumerate() {
-            if let Some(hash) = rolling.push(*c) {
-                runs.entry(hash).or_insert((at + 1 - N, false));
-            }
-        }
-        View {
-            text: shown.chars.iter().collect(),
-            shown,
-            runs,
-            pieces: Vec::new(),
+/// What is looked for, and what of it the texts have.
+struct Seen {
+    windows: Windows,
+    /// What stands in quotes, and whether it is a text.
+    wholes: HashMap<String, bool>,
+    /// Texts that are shorter than a long run, and that a message may hold.
+    pieces: HashSet<Vec<char>>,
+    folded: String,
+}
+
+impl Seen {
+    fn of(said: &[Said<'_>]) -> Self {
+        let wholes = said
+            .iter()
+            .flat_map(|said| said.quoted.iter().flat_map(Quoted::wholes));
+        Seen {
+            windows: Windows::of(said.iter().flat_map(|said| &said.forms)),
+            wholes: wholes.map(|whole| (whole.clone(), false)).collect(),
+            pieces: HashSet::new(),
+            folded: String::new(),
         }
     }
 
     fn look_for(&mut self, text: &str) {
-        if !self.shown.folds {
-            self.look_for_chars(text.chars());
+        let text = text.trim();
+        let begins = self.windows.look_for(text);
+        if !WHOLE.contains(&text.len()) || (self.wholes.is_empty() && !begins) {
             return;
         }
-        self.look_for_chars(folded(text));
-        let trimmed = text.trim();
-        if trimmed.len() < text.len() {
-            self.look_for_chars(folded(trimmed));
+        self.folded.clear();
+        self.folded.extend(folded(text));
+        if let Some(found) = self.wholes.get_mut(&self.folded) {
+            *found = true;
+        }
+        if begins && self.folded.chars().nth(LONG - 1).is_none() {
+            self.pieces.insert(self.folded.chars().collect());
         }
     }
 
-    /// A text of at least `N` characters is found by its runs, a shorter one as a whole.
-    fn look_for_chars(&mut self, chars: impl Iterator<Item = char>) {
-        let mut rolling = Rolling::<N>::default();
-        let mut start = String::new();
-        let mut count = 0;
-        for c in chars {
-            count += 1;
-            if count < N {
-                start.push(c);
-            }
-            let Some(hash) = rolling.push(c) else { continue };
-            if let Some((at, found)) = self.runs.get_mut(&hash) {
-                *found = *found || rolling.is(&self.shown.chars[*at..*at + N]);
-            }
+    /// Where a form has a short text as whole words.
+    fn pieces_of(&self, form: &Shown, spans: &mut Vec<Range<usize>>) {
+        if self.pieces.is_empty() {
+            return;
         }
-        if (PIECE_MIN..N).contains(&count) {
-            self.pieces.extend(occurrences(&self.text, &start));
+        let starts = (0..form.chars.len()).filter(|at| form.is_boundary(*at));
+        for start in starts {
+            let ends = (start + SHORT..start + LONG).filter(|end| *end <= form.chars.len());
+            let is_piece =
+                |end: &usize| form.is_boundary(*end) && self.pieces.contains(&form.chars[start..*end]);
+            spans.extend(ends.filter(is_piece).map(|end| form.place(&(start..end))));
         }
-    }
-
-    /// What was found, in bytes of the message.
-    fn spans(&self) -> Vec<Range<usize>> {
-        let bytes = &self.shown.bytes;
-        let mut spans = self.runs_found();
-        for piece in &self.pieces {
-            let first = self.text[..piece.start].chars().count();
-            let length = self.text[piece.clone()].chars().count();
-            spans.push(bytes[first].start..bytes[first + length - 1].end);
-        }
-        spans
-    }
-
-    /// The runs alone, each of `N` characters.
-    fn runs_found(&self) -> Vec<Range<usize>> {
-        let bytes = &self.shown.bytes;
-        let mut spans = Vec::new();
-        let mut rolling = Rolling::<N>::default();
-        for (at, c) in self.shown.chars.iter().enumerate() {
-            let hash = rolling.push(*c);
-            if hash.is_some_and(|hash| self.runs.get(&hash).is_some_and(|(_, found)| *found)) {
-                spans.push(bytes[at + 1 - N].start..bytes[at].end);
-            }
-        }
-        spans
-    }
-}
-
-/// A hash over the last `N` characters that moves along in constant time.
-struct Rolling<const N: usize> {
-    last: [char; N],
-    count: usize,
-    hash: u64,
-}
-
-const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
-
-impl<const N: usize> Default for Rolling<N> {
-    fn default() -> Self {
-        Rolling {
-            last: ['\0'; N],
-            count: 0,
-            hash: 0,
-        }
-    }
-}
-
-impl<const N: usize> Rolling<N> {
-    /// What the hash of a character has become when it leaves.
-    const OLDEST: u64 = BASE.wrapping_pow(N as u32);
-
-    /// Takes one more character; the hash, once there are enough.
-    fn push(&mut self, c: char) -> Option<u64> {
-        let slot = &mut self.last[self.count % N];
-        let gone = u64::from(u32::from(std::mem::replace(slot, c)));
-        self.hash = self
-            .hash
-            .wrapping_mul(BASE)
-            .wrapping_add(u64::from(u32::from(c)))
-            .wrapping_sub(gone.wrapping_mul(Self::OLDEST));
-        self.count += 1;
-        (self.count >= N).then_some(self.hash)
-    }
-
-    /// Are the last characters these?
-    fn is(&self, chars: &[char]) -> bool {
-        let (newer, older) = self.last.split_at(self.count % N);
-        older.iter().chain(newer).eq(chars)
     }
 }

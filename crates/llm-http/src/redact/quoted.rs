@@ -1,145 +1,101 @@
 //! What stands in quotes, or is cut: where a vendor repeats what it was sent.
 
-use super::shown::{Shown, folded};
+use super::names::{is_name, is_named, is_path, steps};
+use super::shown::Shown;
 use std::ops::Range;
 
-/// The shortest text that is looked for as all that stands between two quotes.
-const SHORTEST: usize = 2;
-/// The longest; what is longer is found by its runs.
+/// The longest text that is looked for as all that stands between two quotes; what is longer is found by its runs.
 const LONGEST: usize = 64;
 
-/// Names in the wire formats: they say what is wrong, and a caller's text may hold them too.
-const NAMES: [&str; 46] = [
-    "additionalproperties",
-    "array",
-    "arguments",
-    "assistant",
-    "boolean",
-    "completion",
-    "content",
-    "contents",
-    "developer",
-    "false",
-    "file",
-    "function",
-    "function_call_output",
-    "image",
-    "image_url",
-    "input",
-    "instructions",
-    "integer",
-    "json",
-    "json_object",
-    "json_schema",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "max_tokens",
-    "messages",
-    "model",
-    "none",
-    "null",
-    "number",
-    "object",
-    "parameters",
-    "prompt",
-    "properties",
-    "reasoning",
-    "reasoning_effort",
-    "required",
-    "response_format",
-    "role",
-    "string",
-    "system",
-    "temperature",
-    "text",
-    "tool_choice",
-    "tools",
-    "true",
-    "user",
-];
+/// A text that is a step of a path is looked for from this many characters on.
+const STEP_MIN: usize = 8;
 
 /// The quoted stretches of a message.
 pub(super) struct Quoted {
     /// In bytes of the message, without the quotes.
     stretches: Vec<Range<usize>>,
-    /// The same, with what stands there and whether that is a text of the request.
-    short: Vec<(Range<usize>, Vec<Vec<char>>, bool)>,
+    /// The same, where it is short, and the steps of paths; with what stands there, in its forms.
+    short: Vec<(Range<usize>, [String; 2])>,
 }
 
 impl Quoted {
     /// `model`: a name that is not looked for.
     pub(super) fn of(message: &str, model: Option<&str>) -> Self {
-        let mut stretches = stretches(message);
-        stretches.retain(|stretch| !is_name(&message[stretch.clone()], model));
-        let short = stretches.iter().filter_map(|stretch| {
-            let said = message[stretch.clone()].trim();
-            let exact = Shown::exact(said);
-            let says = exact.chars.iter().any(|c| c.is_alphabetic()) || exact.chars.len() > 5;
-            if !says || exact.chars.len() > 3 * LONGEST {
-                return None;
+        let mut quoted = Quoted {
+            stretches: Vec::new(),
+            short: Vec::new(),
+        };
+        for stretch in stretches(message) {
+            let said = &message[stretch.clone()];
+            if is_name(said, model) {
+                continue;
             }
-            let decoded = Shown::folded(exact.decoded()).chars;
-            let forms = vec![Shown::folded(exact).chars, decoded];
-            Some((stretch.clone(), forms, false))
-        });
-        Quoted {
-            short: short.collect(),
-            stretches,
+            if is_path(said) {
+                quoted.take_steps(said, stretch.start);
+                continue;
+            }
+            quoted.short.extend(whole(said, stretch.clone()));
+            if !is_named(&message[..stretch.start], said) {
+                quoted.stretches.push(stretch);
+            }
         }
+        quoted
     }
 
-    /// Is this all that stands between two quotes?
-    pub(super) fn look_for(&mut self, text: &str) {
-        let text = text.trim();
-        if self.short.is_empty() || text.len() < SHORTEST || text.len() > 4 * LONGEST {
-            return;
-        }
-        for (_, forms, found) in &mut self.short {
-            let is_it = |form: &Vec<char>| folded(text).eq(form.iter().copied());
-            *found = *found || forms.iter().any(is_it);
-        }
+    /// All of it is a path.
+    pub(super) fn path(path: &str) -> Self {
+        let mut quoted = Quoted {
+            stretches: Vec::new(),
+            short: Vec::new(),
+        };
+        quoted.take_steps(path, 0);
+        quoted
+    }
+
+    fn take_steps(&mut self, path: &str, start: usize) {
+        let long = steps(path).filter(|step| step.len() >= STEP_MIN);
+        let steps = long.filter_map(|step| whole(&path[step.clone()], start + step.start..start + step.end));
+        self.short.extend(steps);
+    }
+
+    /// What is looked for as a whole text of the request.
+    pub(super) fn wholes(&self) -> impl Iterator<Item = &String> {
+        self.short.iter().flat_map(|(_, forms)| forms)
     }
 
     /// The stretches that are a text of the request.
-    pub(super) fn found(self) -> impl Iterator<Item = Range<usize>> {
-        let found = self.short.into_iter().filter(|(_, _, found)| *found);
-        found.map(|(stretch, _, _)| stretch)
+    pub(super) fn found<'q>(
+        &'q self,
+        is_text: impl Fn(&str) -> bool + 'q,
+    ) -> impl Iterator<Item = Range<usize>> + 'q {
+        let found = self
+            .short
+            .iter()
+            .filter(move |(_, forms)| forms.iter().any(|form| is_text(form)));
+        found.map(|(stretch, _)| stretch.clone())
     }
 
-    /// A run without the marks and spaces at its ends: those are the message's own.
-    pub(super) fn trimmed(message: &str, run: Range<usize>) -> Range<usize> {
-        let is_edge = |c: char| c.is_whitespace() || "\"'`“”«»\\".contains(c);
-        let said = &message[run.clone()];
-        let start = run.start + said.len() - said.trim_start_matches(is_edge).len();
-        let end = run.end - (said.len() - said.trim_end_matches(is_edge).len());
-        start.min(end)..end
-    }
-
-    /// Does a run stand in quotes, or next to the sign that something was cut?
-    pub(super) fn is_repeated(&self, message: &str, run: &Range<usize>) -> bool {
-        let in_quotes = |stretch: &Range<usize>| run.start < stretch.end && stretch.start < run.end;
-        let (before, after) = (&message[..run.start], &message[run.end..]);
-        let cut = ["...", "…"].iter().any(|sign| {
-            message[run.clone()].ends_with(sign)
-                || after.trim_start().starts_with(sign)
-                || before.trim_end().ends_with(sign)
-        });
-        cut || self.stretches.iter().any(in_quotes)
+    /// The parts of a run that stand in quotes.
+    pub(super) fn within<'q>(&'q self, run: &Range<usize>) -> impl Iterator<Item = Range<usize>> + 'q {
+        let Range { start, end } = *run;
+        let first = self.stretches.partition_point(|stretch| stretch.end <= start);
+        let reached = self.stretches[first..]
+            .iter()
+            .take_while(move |stretch| stretch.start < end);
+        reached.map(move |stretch| stretch.start.max(start)..stretch.end.min(end))
     }
 }
 
-/// The model, or a field of a format with the way to it: `messages[0].content`.
-fn is_name(said: &str, model: Option<&str>) -> bool {
-    let said = said.trim();
-    let is_step = |step: &str| {
-        let is_index = step.bytes().all(|byte| byte.is_ascii_digit());
-        is_index || NAMES.iter().any(|name| name.eq_ignore_ascii_case(step))
-    };
-    model == Some(said) || (!is_number(said) && said.split(['.', '[', ']']).all(is_step))
-}
-
-fn is_number(said: &str) -> bool {
-    said.bytes().all(|byte| byte.is_ascii_digit())
+/// What stands at this place in its forms, if it is short and says something.
+fn whole(said: &str, place: Range<usize>) -> Option<(Range<usize>, [String; 2])> {
+    let exact = Shown::exact(said.trim());
+    let says = exact.chars.iter().any(|c| c.is_alphabetic()) || exact.chars.len() > 5;
+    if !says || exact.chars.len() > 3 * LONGEST {
+        return None;
+    }
+    let decoded = exact.decoded().folded();
+    let forms = [exact.folded(), decoded].map(|form| form.chars.into_iter().collect());
+    Some((place, forms))
 }
 
 /// What stands between quotes, the outermost ones; what is not closed goes to the end. A mark behind a space or a

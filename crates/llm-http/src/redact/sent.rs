@@ -1,6 +1,6 @@
 //! What the caller wrote, read back from the body that was sent.
 
-use super::texts::WRITTEN_IN_SCHEMAS;
+use super::texts::{WRITTEN_IN_SCHEMAS, says_in_schema};
 use serde_json::Value;
 
 /// The fields of the chat formats under which a conversation stands.
@@ -36,7 +36,7 @@ const CONTENT: [&str; 17] = [
 ];
 
 /// Fields elsewhere in a body whose text the caller wrote: who asks, where the answer ends, and what is kept with it.
-const SAID_OF_THE_CALL: [&str; 12] = [
+const SAID_OF_THE_CALL: [&str; 11] = [
     "stop",
     "stop_sequences",
     "stopSequences",
@@ -48,7 +48,6 @@ const SAID_OF_THE_CALL: [&str; 12] = [
     "labels",
     "documents",
     "prediction",
-    "title",
 ];
 
 /// Fields inside a conversation that name what somebody gave.
@@ -74,30 +73,51 @@ pub fn sent_texts(body: &[u8]) -> Vec<String> {
                 None => {}
             }
         }
-        said_of_the_call(&document, false, &mut texts);
+        said_of_the_call(&document, Place::Elsewhere, &mut texts);
     }
     texts
 }
 
 /// What the caller wrote outside of the conversation; of tools and forms of the answer, what describes them.
-fn said_of_the_call(value: &Value, written: bool, texts: &mut Vec<String>) {
+fn said_of_the_call(value: &Value, place: Place, texts: &mut Vec<String>) {
     match value {
-        Value::String(text) if written && !text.is_empty() => texts.push(text.clone()),
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| said_of_the_call(item, written, texts)),
+        Value::String(text) if place.counts(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| said_of_the_call(item, place, texts)),
         Value::Object(fields) => {
             for (name, field) in fields {
                 let name = name.as_str();
                 let is_property = field.get("type").is_some();
-                let said = SAID_OF_THE_CALL.contains(&name) || WRITTEN_IN_SCHEMAS.contains(&name);
+                let below = match place {
+                    Place::Elsewhere if is_property => place,
+                    Place::Elsewhere if SAID_OF_THE_CALL.contains(&name) => Place::Said,
+                    Place::Elsewhere if WRITTEN_IN_SCHEMAS.contains(&name) => Place::Schema,
+                    _ => place,
+                };
                 // what stands in a conversation is taken already
                 if !CONVERSATIONS.contains(&name) {
-                    said_of_the_call(field, written || (said && !is_property), texts);
+                    said_of_the_call(field, below, texts);
                 }
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Where a string stands outside of the conversation.
+#[derive(Clone, Copy)]
+enum Place {
+    Elsewhere,
+    Said,
+    Schema,
+}
+
+impl Place {
+    fn counts(self, text: &str) -> bool {
+        match self {
+            Place::Elsewhere => false,
+            Place::Said => !text.is_empty(),
+            Place::Schema => says_in_schema(text),
+        }
     }
 }
 
@@ -174,7 +194,6 @@ mod tests {
             "somebody",
             "END",
             "an area",
-            "disc",
         ];
         assert_eq!(texts(&body), found);
         assert!(sent_texts(b"no JSON").is_empty());

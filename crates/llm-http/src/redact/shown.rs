@@ -3,11 +3,9 @@
 use std::ops::Range;
 
 /// A message as characters, each with the bytes it stands for.
-#[derive(Clone)]
 pub(super) struct Shown {
     pub(super) chars: Vec<char>,
     pub(super) bytes: Vec<Range<usize>>,
-    pub(super) folds: bool,
 }
 
 impl Shown {
@@ -17,22 +15,17 @@ impl Shown {
             .char_indices()
             .map(|(at, c)| (at..at + c.len_utf8(), c))
             .unzip();
-        Shown {
-            chars,
-            bytes,
-            folds: false,
-        }
+        Shown { chars, bytes }
     }
 
     /// In lower case, with each run of white space as one space.
-    pub(super) fn folded(plain: Shown) -> Self {
+    pub(super) fn folded(&self) -> Self {
         let mut shown = Shown {
-            chars: Vec::with_capacity(plain.chars.len()),
-            bytes: Vec::with_capacity(plain.chars.len()),
-            folds: true,
+            chars: Vec::with_capacity(self.chars.len()),
+            bytes: Vec::with_capacity(self.chars.len()),
         };
-        for (c, bytes) in plain.chars.into_iter().zip(plain.bytes) {
-            match (shown.chars.last(), fold(c)) {
+        for (c, bytes) in self.chars.iter().zip(&self.bytes) {
+            match (shown.chars.last(), fold(*c)) {
                 (Some(' '), ' ') => {
                     if let Some(last) = shown.bytes.last_mut() {
                         last.end = bytes.end;
@@ -40,11 +33,22 @@ impl Shown {
                 }
                 (_, c) => {
                     shown.chars.push(c);
-                    shown.bytes.push(bytes);
+                    shown.bytes.push(bytes.clone());
                 }
             }
         }
         shown
+    }
+
+    /// The bytes of these characters.
+    pub(super) fn place(&self, chars: &Range<usize>) -> Range<usize> {
+        self.bytes[chars.start].start..self.bytes[chars.end - 1].end
+    }
+
+    /// Does no word go on across this place?
+    pub(super) fn is_boundary(&self, at: usize) -> bool {
+        let is_in_word = |at: usize| self.chars.get(at).copied().is_some_and(in_word);
+        at == 0 || !(is_in_word(at - 1) && is_in_word(at))
     }
 
     /// With the characters that are written with percent signs or backslashes.
@@ -52,7 +56,6 @@ impl Shown {
         let mut shown = Shown {
             chars: Vec::with_capacity(self.chars.len()),
             bytes: Vec::with_capacity(self.chars.len()),
-            folds: false,
         };
         let mut at = 0;
         while at < self.chars.len() {
@@ -100,7 +103,15 @@ fn escaped(chars: &[char]) -> Option<(char, usize)> {
     }
 }
 
+/// Is this a part of a word, as names have them?
+pub(super) fn in_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 fn fold(c: char) -> char {
+    if c.is_ascii_graphic() {
+        return c.to_ascii_lowercase();
+    }
     if c.is_whitespace() || c.is_control() {
         return ' ';
     }

@@ -5,6 +5,8 @@ use llm_core::{
 };
 use proptest::prelude::*;
 
+mod readable;
+
 #[test]
 fn known_secrets_are_scrubbed_also_when_encoded() {
     assert_eq!(
@@ -122,12 +124,6 @@ fn white_space_does_not_hide_content() {
         scrub_content("got line one\n line two!", ["line one line two"]),
         "got [content]!"
     );
-    // Twenty-four characters, most of them spaces: only the exact view has the run.
-    let spaced = format!("a{}b", " ".repeat(30));
-    assert_eq!(
-        scrub_content(&format!("'{spaced}'"), [spaced.as_str()]),
-        "'[content]'"
-    );
 }
 
 #[test]
@@ -176,10 +172,6 @@ fn texts_of_a_request_are_all_that_can_be_quoted() {
             "mine.txt",
             "Ann",
             "an area",
-            "T",
-            "red",
-            "blue",
-            "red",
             "END",
             "somebody",
             "my own data"
@@ -299,7 +291,7 @@ fn what_vendors_usually_say_stays_readable() {
         "Value error, temperature must be <= 1.5",
         "400: invalid_request_error (code 3051)",
     ] {
-        let shown = super::content::scrub_content_but(message, texts, Some("gpt-6-luna"));
+        let [shown] = scrub_contents([Said::message(message, Some("gpt-6-luna"))], texts);
         assert_eq!(shown, message);
     }
 }
@@ -312,9 +304,35 @@ fn repetitive_content_is_scrubbed_in_one_pass() {
     assert_eq!(scrub_content(&message, [text.as_str()]), "[content]");
 }
 
+#[test]
+fn many_equal_short_texts_are_looked_for_once() {
+    // Work or memory that grows with texts times finds would not end.
+    let list = format!("[{}]", vec!["\"aaaaaaaa\""; 100_000].join(","));
+    let message = format!("No %41 {} {}", "a".repeat(100_000), "'aaaaaaaa' ".repeat(10_000));
+    let shown = scrub_content(&message, [list.as_str()]);
+    assert_eq!(shown.matches("'[content]'").count(), 10_000);
+}
+
+/// All that is said of one request is scrubbed with one look at each text.
+#[test]
+fn message_code_and_field_are_scrubbed_at_once() {
+    let mut looks = 0;
+    let texts = [SAID].into_iter().inspect(|_| looks += 1);
+    let said = [
+        Said::message("bad: 'SENTINEL prompt'", None),
+        Said::code("no SENTINEL pro…"),
+        Said::param("Please keep the SENTINEL prompt", None),
+    ];
+    assert_eq!(
+        scrub_contents(said, texts),
+        ["bad: '[content]'", "no [content]…", "[content]"]
+    );
+    assert_eq!(looks, 1);
+}
+
 fn shares_a_run(one: &str, other: &str) -> bool {
-    let one: Vec<char> = one.chars().collect();
-    let other: Vec<char> = other.chars().collect();
+    let one: Vec<char> = shown::folded(one).collect();
+    let other: Vec<char> = shown::folded(other.trim()).collect();
     one.windows(24)
         .any(|run| other.windows(24).any(|there| there == run))
 }
@@ -338,8 +356,10 @@ proptest! {
         let shown = scrub_content(&message, texts.iter().map(String::as_str));
         for text in &texts {
             prop_assert!(!shares_a_run(&shown, text), "{:?} in {:?}", text, shown);
-            if text.chars().count() >= 8 {
-                prop_assert!(!shown.contains(text.as_str()), "{:?} in {:?}", text, shown);
+            let words: String = shown::folded(text.trim()).collect();
+            if words.chars().count() >= 8 {
+                let shown: String = shown::folded(&format!(" {shown} ")).collect();
+                prop_assert!(!shown.contains(&format!(" {words} ")), "{:?} in {:?}", text, shown);
             }
         }
     }
@@ -358,6 +378,7 @@ proptest! {
         before in "\\PC{0,10}",
         after in "\\PC{0,10}",
     ) {
+        prop_assume!(shown::folded(text.trim()).count() >= 24);
         let shown = scrub_content(&format!("{before}{text}{after}"), [text.as_str()]);
         prop_assert!(shown.contains("[content]"), "{}", shown);
         prop_assert!(!shown.contains(&text));

@@ -18,6 +18,9 @@ pub(super) const WRITTEN_IN_SCHEMAS: [&str; 8] = [
 /// Options of one vendor only that are shorter are words of that vendor.
 const SHORTEST_OPTION: usize = 8;
 
+/// A single word of a schema that is shorter is none that a vendor would repeat from it.
+const SHORTEST_WORD_OF_SCHEMA: usize = 24;
+
 /// Every text of a request that a vendor could quote: what was said, thought, called with and answered, the addresses,
 /// bytes and names of media, what describes tools and forms of the answer, stop sequences and who asks. For
 /// [`scrub_content`](super::scrub_content).
@@ -36,7 +39,7 @@ pub fn request_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
     for tool in &request.tools {
         texts.extend(tool.description.as_deref());
         if let Some(schema) = &tool.parameters {
-            schema_texts(schema, false, &mut texts);
+            schema_texts(schema, &mut texts);
         }
     }
     if let OutputFormat::JsonSchema {
@@ -44,7 +47,7 @@ pub fn request_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
     } = &request.output
     {
         texts.extend(description.as_deref());
-        schema_texts(schema, false, &mut texts);
+        schema_texts(schema, &mut texts);
     }
     texts.extend(request.stop.iter().map(String::as_str));
     texts.extend(request.user.as_deref());
@@ -56,16 +59,28 @@ pub fn request_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
     texts.into_iter()
 }
 
-/// The strings of a schema that somebody wrote; `written`: all below.
-pub(super) fn schema_texts<'r>(schema: &'r Value, written: bool, texts: &mut Vec<&'r str>) {
+/// Does a string of a schema say something? What is short and one word sets something up: a vendor's own word, too.
+pub(super) fn says_in_schema(text: &str) -> bool {
+    text.contains(char::is_whitespace) || text.chars().nth(SHORTEST_WORD_OF_SCHEMA - 1).is_some()
+}
+
+/// The strings of a schema that somebody wrote.
+fn schema_texts<'r>(schema: &'r Value, texts: &mut Vec<&'r str>) {
+    let mut own = Vec::new();
+    written_texts(schema, false, &mut own);
+    texts.extend(own.into_iter().filter(|text| says_in_schema(text)));
+}
+
+/// The strings that somebody wrote; `written`: all below.
+fn written_texts<'r>(schema: &'r Value, written: bool, texts: &mut Vec<&'r str>) {
     match schema {
         Value::String(text) if written => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| schema_texts(item, written, texts)),
+        Value::Array(items) => items.iter().for_each(|item| written_texts(item, written, texts)),
         Value::Object(fields) => {
             for (name, field) in fields {
                 // a property may have such a name
                 let keyword = WRITTEN_IN_SCHEMAS.contains(&name.as_str()) && !is_schema(field);
-                schema_texts(field, written || keyword, texts);
+                written_texts(field, written || keyword, texts);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -79,7 +94,7 @@ fn is_schema(value: &Value) -> bool {
 }
 
 fn strings<'r>(value: &'r Value, texts: &mut Vec<&'r str>) {
-    schema_texts(value, true, texts);
+    written_texts(value, true, texts);
 }
 
 fn part_texts<'r>(parts: &'r [ContentPart], texts: &mut Vec<&'r str>) {
