@@ -57,7 +57,7 @@ const NAMES: [&str; 50] = [
 ];
 
 /// Words behind which a name stands in quotes.
-const NAMED: [&str; 6] = ["function", "functions", "tool", "tools", "model", "models"];
+const NAMED: [&str; 4] = ["function", "functions", "tool", "tools"];
 
 /// The model, or a field of a format with the way to it: `messages[0].content`.
 pub(super) fn is_name(said: &str, model: Option<&str>) -> bool {

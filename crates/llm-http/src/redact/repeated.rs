@@ -1,7 +1,7 @@
 //! Which of the shorter runs a vendor repeats: those in quotes, and those that it says it cut.
 
 use super::quoted::Quoted;
-use super::shown::{Shown, in_word};
+use super::shown::{Shown, in_word, is_unspaced};
 use super::windows::{Run, SHORT};
 use std::ops::Range;
 
@@ -44,8 +44,14 @@ fn cut(message: &str, run: Range<usize>, begins: bool) -> Option<Range<usize>> {
     }
     let part = trimmed(message, part, |c| is_edge(c) || c == '.' || c == '…');
     let said = &message[part.clone()];
-    let is_more_than_a_word = begins || said.split_whitespace().nth(1).is_some() || said.contains('%');
+    let is_more_than_a_word =
+        begins || said.split_whitespace().nth(1).is_some() || said.contains(is_space_like);
     (is_more_than_a_word && is_long(message, &part)).then_some(part)
+}
+
+/// Does this end a word without being a space: the beginning of an encoded one, or a sign that is a word by itself?
+fn is_space_like(c: char) -> bool {
+    c == '%' || is_unspaced(c)
 }
 
 /// Is it no more than a part of one word or name?

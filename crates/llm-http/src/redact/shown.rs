@@ -105,7 +105,12 @@ fn escaped(chars: &[char]) -> Option<(char, usize)> {
 
 /// Is this a part of a word, as names have them?
 pub(super) fn in_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
+    (c.is_alphanumeric() && !is_unspaced(c)) || c == '_'
+}
+
+/// Is this of a script that puts no space between words?
+pub(super) fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..)
 }
 
 fn fold(c: char) -> char {

@@ -240,6 +240,19 @@ fn content_is_found_in_every_case_and_however_it_is_written() {
 }
 
 #[test]
+fn content_without_spaces_is_found() {
+    let texts = ["请告诉我京都的秘密花园在哪里。", "京都的秘密花园很美"];
+    for (message, shown) in [
+        ("无法解析京都的秘密花园很美这句话", "无法解析[content]这句话"),
+        ("无效:诉我京都的秘密花…", "无效:[content]…"),
+        ("无效:“我京都的秘密花园在”", "无效:“[content]”"),
+        ("无法解析秘密花园", "无法解析秘密花园"),
+    ] {
+        assert_eq!(scrub_content(message, texts), shown);
+    }
+}
+
+#[test]
 fn strings_inside_of_arguments_and_short_texts_are_found_in_quotes() {
     let arguments = "{\"city\": \"Ky\\u014dto\", \"list\": [{\"n\": \"seven\"}], \"n\": 7}";
     for (message, shown) in [
