@@ -2,7 +2,7 @@
 
 use super::shown::{Shown, folded};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::ops::Range;
 
 /// A part of a text of the request is looked for from this many characters on.
@@ -18,8 +18,30 @@ const FILTER_BITS: usize = 32;
 pub(super) struct Windows {
     hasher: RandomState,
     filter: Filter,
-    short: HashMap<u64, Found>,
-    long: HashMap<u64, bool>,
+    short: ByHash<Found>,
+    long: ByHash<bool>,
+}
+
+type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Hashed>>;
+
+/// Takes a hash as it is.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -40,8 +62,8 @@ impl Windows {
         let mut windows = Windows {
             hasher: RandomState::new(),
             filter: Filter::new(count),
-            short: HashMap::new(),
-            long: HashMap::new(),
+            short: ByHash::default(),
+            long: ByHash::default(),
         };
         for form in forms {
             for window in form.chars.windows(SHORT) {
