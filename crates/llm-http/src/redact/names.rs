@@ -90,12 +90,15 @@ pub(super) fn steps(path: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 
 /// Does the text before say that a name follows, and is this one?
 pub(super) fn is_named(before: &str, said: &str) -> bool {
+    if said.is_empty() || !is_identifier(said) {
+        return false;
+    }
     let word = before.trim_end_matches(|c: char| c.is_whitespace() || "\"'`:\\".contains(c));
     let word = word
         .rsplit(|c: char| !c.is_ascii_alphanumeric())
         .next()
         .unwrap_or_default();
-    !said.is_empty() && is_identifier(said) && NAMED.iter().any(|name| name.eq_ignore_ascii_case(word))
+    NAMED.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
 fn is_known(step: &str) -> bool {
