@@ -98,6 +98,8 @@ fn whole(said: &str, place: Range<usize>) -> Option<(Range<usize>, [String; 2])>
     Some((place, forms))
 }
 
+const DEEPEST: usize = 64;
+
 /// What stands between quotes, the outermost ones; what is not closed goes to the end. A mark behind a space or a
 /// bracket opens, another one closes; one inside of a word is an apostrophe.
 fn stretches(message: &str) -> Vec<Range<usize>> {
@@ -130,7 +132,10 @@ fn stretches(message: &str) -> Vec<Range<usize>> {
             if open.is_empty() {
                 start = end;
             }
-            open.push(c);
+            // Nobody nests deeper; a message of nothing but marks is told in one pass all the same.
+            if open.len() < DEEPEST {
+                open.push(c);
+            }
         } else if let Some(mark) = closing
             && let Some(place) = open.iter().rposition(|there| *there == mark)
         {

@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// Less than this no attempt gets, as long as it is there.
 const LEAST: Duration = Duration::from_secs(5);
 
+/// So much of a share may have passed on the way down from the router that gave it.
+const ON_THE_WAY: Duration = Duration::from_millis(250);
+
 /// Until when one attempt must have come to its commit point, and what it means when it has not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
@@ -32,7 +35,7 @@ impl Share {
         let own = left.and_then(|left| share(left, others));
         let by_deadline = own.is_none() && (above.is_none() || above != left);
         let time = own.or(left);
-        let counts = |time: &Duration| !by_deadline && *time >= LEAST;
+        let counts = |time: &Duration| !by_deadline && *time + ON_THE_WAY >= LEAST;
         Share {
             time,
             limit: time.filter(counts).and_then(|time| now.checked_add(time)),
@@ -90,6 +93,22 @@ fn used_up(share: Option<Duration>, planned: &PlannedCandidate) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_driver::{TestClock, context};
+
+    #[test]
+    fn the_way_down_takes_nothing_from_what_counts() {
+        let clock = TestClock::new();
+        let secs = Duration::from_secs;
+        let cx = context(&clock).with_timeout(secs(60));
+        let given = |seconds| {
+            let limit = cx.clock().now() + secs(seconds);
+            let below = cx.clone().with_attempt_limit(limit);
+            clock.advance(Duration::from_millis(1));
+            Share::of(&below, 2)
+        };
+        assert!(given(5).counts(), "a share of another router's");
+        assert!(!given(3).counts(), "less than a share");
+    }
 
     #[test]
     fn everybody_gets_as_much_and_at_least_five_seconds() {

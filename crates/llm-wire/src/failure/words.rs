@@ -131,6 +131,7 @@ pub(super) fn kind_of_message(message: &str) -> Option<ErrorKind> {
         "spend limit",
         "spending limit",
         "reached your specified api usage limits",
+        "reached your specified workspace api usage limits",
     ];
     const FILTER: &[&str] = &[
         "content management policy",

@@ -54,6 +54,10 @@ fn wordings_tell_what_the_type_does_not() {
             Kind::QuotaExhausted,
         ),
         (
+            "You have reached your specified workspace API usage limits. You will regain access on 2026-12-01.",
+            Kind::QuotaExhausted,
+        ),
+        (
             "messages.0: 'You have reached your specified API usage limits' is no valid role",
             Kind::InvalidRequest,
         ),
