@@ -24,7 +24,8 @@ const REQUEST_IDS: [&str; 7] = [
 pub struct HeaderFacts {
     /// The vendor's id of the request: quote it to their support.
     pub request_id: Option<String>,
-    /// Do not come back before this long. Zero: said, but no reason to wait.
+    /// Do not come back before this long. Zero: said, but no reason to wait. `retry-after-ms` goes before `retry-after`;
+    /// where neither asks for a wait, what the body says counts.
     pub retry_after: Option<Duration>,
     /// The vendor's own word on whether trying again makes sense; it knows better than the status.
     pub should_retry: Option<bool>,

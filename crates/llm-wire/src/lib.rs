@@ -26,6 +26,13 @@ mod efforts;
 mod failure;
 mod fault;
 mod fields;
+#[cfg(any(
+    feature = "chat-completions",
+    feature = "generate-content",
+    feature = "messages",
+    feature = "responses"
+))]
+mod json_schema;
 mod json_text;
 #[cfg(any(feature = "chat-completions", feature = "responses"))]
 mod json_word;

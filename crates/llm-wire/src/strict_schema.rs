@@ -3,6 +3,7 @@
 //!
 //! Source: `openai-chat.md` of the project's wire notes ("Tools"), state of 2026-11-29.
 
+use crate::json_schema::{is_object, is_of_type};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -194,18 +195,6 @@ impl Check {
             return Err("has optional properties; make them required, and let them be null");
         }
         Ok(())
-    }
-}
-
-fn is_object(fields: &Map<String, Value>) -> bool {
-    is_of_type(fields, "object") || fields.contains_key("properties")
-}
-
-fn is_of_type(fields: &Map<String, Value>, wanted: &str) -> bool {
-    match fields.get("type") {
-        Some(Value::String(kind)) => kind == wanted,
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),
-        _ => false,
     }
 }
 

@@ -11,6 +11,7 @@ const LONGEST: usize = 64;
 const STEP_MIN: usize = 8;
 
 /// The quoted stretches of a message.
+#[derive(Default)]
 pub(super) struct Quoted {
     /// In bytes of the message, without the quotes.
     stretches: Vec<Range<usize>>,
@@ -21,10 +22,7 @@ pub(super) struct Quoted {
 impl Quoted {
     /// `model`: a name that is not looked for.
     pub(super) fn of(message: &str, model: Option<&str>) -> Self {
-        let mut quoted = Quoted {
-            stretches: Vec::new(),
-            short: Vec::new(),
-        };
+        let mut quoted = Quoted::default();
         for stretch in stretches(message) {
             let said = &message[stretch.clone()];
             if is_name(said, model) {
@@ -44,10 +42,7 @@ impl Quoted {
 
     /// All of it is a path.
     pub(super) fn path(path: &str) -> Self {
-        let mut quoted = Quoted {
-            stretches: Vec::new(),
-            short: Vec::new(),
-        };
+        let mut quoted = Quoted::default();
         quoted.take_steps(path, 0);
         quoted
     }
@@ -98,6 +93,7 @@ fn whole(said: &str, place: Range<usize>) -> Option<(Range<usize>, [String; 2])>
     Some((place, forms))
 }
 
+/// How many quotes may be open at once.
 const DEEPEST: usize = 64;
 
 /// What stands between quotes, the outermost ones; what is not closed goes to the end. A mark behind a space or a

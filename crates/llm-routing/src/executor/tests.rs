@@ -10,7 +10,9 @@ use crate::engine::RoutingEngine;
 use crate::needs::CallMode;
 use crate::policy::RoutingPolicy;
 use crate::test_driver::{Outcome, TestClock, TestDriver, context, model};
-use llm_core::{ErrorKind, Scope, UnavailableReason};
+use llm_core::{
+    BlockKind, ChatEvent, Delta, ErrorKind, FinishKind, FinishReason, Scope, UnavailableReason, Usage,
+};
 use std::sync::Mutex;
 
 /// Drivers `a`, `b`, … as candidates of these ids, in this order.
@@ -60,6 +62,35 @@ impl Fleet {
 
 fn driver() -> TestDriver {
     TestDriver::new("test").serving("m")
+}
+
+fn start() -> Result<ChatEvent> {
+    Ok(ChatEvent::Start(Box::default()))
+}
+
+fn block() -> Result<ChatEvent> {
+    Ok(ChatEvent::BlockStart {
+        index: 0,
+        kind: BlockKind::Text,
+    })
+}
+
+fn text(piece: &str) -> Result<ChatEvent> {
+    Ok(ChatEvent::BlockDelta {
+        index: 0,
+        delta: Delta::Text(piece.to_owned()),
+    })
+}
+
+fn finish() -> Result<ChatEvent> {
+    finish_with(Usage::default())
+}
+
+fn finish_with(usage: Usage) -> Result<ChatEvent> {
+    Ok(ChatEvent::Finish {
+        reason: FinishReason::new(FinishKind::Stop, None),
+        usage,
+    })
 }
 
 fn log(attempts: &[Attempt]) -> Vec<String> {

@@ -5,9 +5,10 @@ use llm_core::error::{Error, ErrorKind, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Beyond so many candidates, those that were in none of the last decisions are forgotten: they begin anew when they come
-/// back.
+/// Beyond so many candidates, those that were in none of the [`LAST_DECISIONS`] are forgotten: they begin anew when they
+/// come back.
 const MANY: usize = 1_000;
+/// How many decisions count as the last ones.
 const LAST_DECISIONS: u64 = 1_000;
 
 /// The way to go for one turn of a candidate with weight 1: it divides by every weight up to 16, so that a round of those
@@ -31,6 +32,7 @@ pub struct RoundRobin {
 struct Round {
     /// How far everybody has come (who has come least far is next), and the last decision that it was in.
     way: HashMap<Arc<str>, (u128, u64)>,
+    /// How many were taken.
     decisions: u64,
 }
 

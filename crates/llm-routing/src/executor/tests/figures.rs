@@ -3,7 +3,7 @@
 use super::*;
 use llm_core::rate_limit::LimitWindow;
 use llm_core::stream::collect;
-use llm_core::{ChatEvent, Clock, FinishKind, FinishReason, Phase};
+use llm_core::{ChatEvent, Clock, Phase};
 
 fn of(metrics: &Metrics, fleet: &Fleet, id: &str) -> crate::CandidateMetrics {
     metrics.of(id, fleet.clock.now())
@@ -27,17 +27,14 @@ async fn times_outcomes_and_use_are_fed_for_whoever_was_asked() {
 
 #[tokio::test]
 async fn a_stream_is_in_flight_until_its_end_and_a_break_is_a_failure() {
-    let finish = ChatEvent::Finish {
-        reason: FinishReason::new(FinishKind::Stop, None),
-        usage: Usage::new(5, 7),
-    };
-    let mut start = llm_core::ResponseMeta::default();
+    let finish = finish_with(Usage::new(5, 7));
+    let mut meta = llm_core::ResponseMeta::default();
     let mut limits = RateLimitSnapshot::default();
     limits.requests = LimitWindow::new(Some(10), Some(1), None);
-    start.rate_limits = Some(limits.into());
+    meta.rate_limits = Some(limits.into());
     let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
-        Ok(ChatEvent::Start(Box::new(start))),
-        Ok(finish),
+        Ok(ChatEvent::Start(Box::new(meta))),
+        finish,
     ]))]);
     let metrics = Metrics::new();
     let executor = PlanExecutor::new().with_metrics(metrics.clone());
@@ -52,15 +49,9 @@ async fn a_stream_is_in_flight_until_its_end_and_a_break_is_a_failure() {
 
     let cut = Error::new(ErrorKind::Interrupted, "cut").with_phase(Phase::Streaming);
     let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
-        Ok(ChatEvent::Start(Box::default())),
-        Ok(ChatEvent::BlockStart {
-            index: 0,
-            kind: llm_core::BlockKind::Text,
-        }),
-        Ok(ChatEvent::BlockDelta {
-            index: 0,
-            delta: llm_core::Delta::Text("hel".into()),
-        }),
+        start(),
+        block(),
+        text("hel"),
         Err(cut),
     ]))]);
     collect(fleet.stream(&executor).await.unwrap()).await.unwrap_err();
@@ -81,14 +72,8 @@ async fn a_stream_that_the_caller_leaves_says_nothing() {
 #[tokio::test]
 async fn reported_usage_makes_the_next_estimate_better() {
     let usage = Usage::new(30, 1);
-    let finish = ChatEvent::Finish {
-        reason: FinishReason::new(FinishKind::Stop, None),
-        usage,
-    };
-    let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![
-        Ok(ChatEvent::Start(Box::default())),
-        Ok(finish),
-    ]))]);
+    let finish = finish_with(usage);
+    let fleet = Fleet::new(vec![driver().then(Outcome::Stream(vec![start(), finish]))]);
     let metrics = Metrics::new();
     let executor = PlanExecutor::new().with_metrics(metrics.clone());
     let estimated = fleet.plan.needs().input_tokens();
@@ -115,11 +100,8 @@ async fn what_other_attempts_use_says_nothing_of_how_words_are_counted() {
 #[tokio::test]
 async fn an_answer_that_is_none_was_paid_for() {
     let usage = Usage::new(5, 7);
-    let finish = ChatEvent::Finish {
-        reason: FinishReason::new(FinishKind::Stop, None),
-        usage,
-    };
-    let empty = vec![Ok(ChatEvent::Start(Box::default())), Ok(finish)];
+    let finish = finish_with(usage);
+    let empty = vec![start(), finish];
     let fleet = Fleet::new(vec![driver().then(Outcome::Stream(empty)), driver()]);
     let metrics = Metrics::new();
     let check = ResponseCheck::new().empty();
@@ -141,22 +123,16 @@ async fn an_answer_that_is_none_was_paid_for() {
 
 #[tokio::test]
 async fn what_a_stream_used_counts_however_it_ends() {
-    let mut start = llm_core::ResponseMeta::default();
+    let mut meta = llm_core::ResponseMeta::default();
     let mut limits = RateLimitSnapshot::default();
     limits.requests = LimitWindow::new(Some(10), Some(1), None);
-    start.rate_limits = Some(limits.into());
+    meta.rate_limits = Some(limits.into());
     let cut = Error::new(ErrorKind::Interrupted, "cut").with_phase(Phase::Streaming);
     let items = || {
         vec![
-            Ok(ChatEvent::Start(Box::new(start.clone()))),
-            Ok(ChatEvent::BlockStart {
-                index: 0,
-                kind: llm_core::BlockKind::Text,
-            }),
-            Ok(ChatEvent::BlockDelta {
-                index: 0,
-                delta: llm_core::Delta::Text("hel".into()),
-            }),
+            Ok(ChatEvent::Start(Box::new(meta.clone()))),
+            block(),
+            text("hel"),
             Ok(ChatEvent::Usage(Usage::new(1_000, 1))),
             Err(cut.clone()),
         ]
@@ -181,23 +157,14 @@ async fn what_a_stream_used_counts_however_it_ends() {
 
 #[tokio::test]
 async fn what_was_held_back_counts_though_nobody_read_it() {
-    let finish = ChatEvent::Finish {
-        reason: FinishReason::new(FinishKind::Stop, None),
-        usage: Usage::new(5, 7),
-    };
+    let finish = finish_with(Usage::new(5, 7));
     let begun = vec![
-        Ok(ChatEvent::Start(Box::default())),
+        start(),
         Ok(ChatEvent::Usage(Usage::new(1_000, 1))),
-        Ok(ChatEvent::BlockStart {
-            index: 0,
-            kind: llm_core::BlockKind::Text,
-        }),
-        Ok(ChatEvent::BlockDelta {
-            index: 0,
-            delta: llm_core::Delta::Text("hel".into()),
-        }),
+        block(),
+        text("hel"),
     ];
-    let whole = vec![Ok(ChatEvent::Start(Box::default())), Ok(finish)];
+    let whole = vec![start(), finish];
     for (items, tokens, successes) in [(begun, 1_001, 0), (whole, 12, 1)] {
         let fleet = Fleet::new(vec![driver().then(Outcome::Stream(items))]);
         let metrics = Metrics::new();

@@ -1,31 +1,5 @@
 use super::*;
 use llm_core::stream::collect;
-use llm_core::{BlockKind, ChatEvent, Delta, FinishKind, FinishReason, Usage};
-
-fn text(piece: &str) -> Result<ChatEvent> {
-    Ok(ChatEvent::BlockDelta {
-        index: 0,
-        delta: Delta::Text(piece.to_owned()),
-    })
-}
-
-fn start() -> Result<ChatEvent> {
-    Ok(ChatEvent::Start(Box::default()))
-}
-
-fn block() -> Result<ChatEvent> {
-    Ok(ChatEvent::BlockStart {
-        index: 0,
-        kind: BlockKind::Text,
-    })
-}
-
-fn finish() -> Result<ChatEvent> {
-    Ok(ChatEvent::Finish {
-        reason: FinishReason::new(FinishKind::Stop, None),
-        usage: Usage::default(),
-    })
-}
 
 fn failure(kind: ErrorKind) -> Result<ChatEvent> {
     Err(Error::new(kind, "scripted").with_phase(Phase::Streaming))

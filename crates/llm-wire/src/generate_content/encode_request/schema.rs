@@ -8,6 +8,7 @@ mod conjunction;
 mod keyword;
 mod types;
 
+use crate::json_schema::referenced;
 use conjunction::Conjunction;
 use keyword::{Keyword, keyword};
 use serde_json::{Map, Value, json};
@@ -124,7 +125,7 @@ impl<'s> Rewriter<'s> {
         all.add(fields);
         if let Some(reference) = fields.get("$ref") {
             let reference = reference.as_str().ok_or(Flaw::NotASchema)?;
-            let target = self.target(reference).ok_or(Flaw::Reference)?;
+            let target = referenced(self.root, reference).ok_or(Flaw::Reference)?;
             if !all.refers_to(reference) {
                 // it holds here already
             } else if reference == "#" || !self.open.open(reference) {
@@ -138,12 +139,6 @@ impl<'s> Rewriter<'s> {
             self.collect(part, all, depth + 1)?;
         }
         Ok(())
-    }
-
-    /// What a reference leads to: a place in the schema itself.
-    fn target(&self, reference: &str) -> Option<&'s Value> {
-        let pointer = reference.strip_prefix('#')?;
-        self.root.pointer(pointer)
     }
 
     fn written(&mut self, all: &Conjunction<'s>, depth: usize) -> Result<Map<String, Value>, Flaw> {

@@ -2,8 +2,8 @@
 //!
 //! Source: `anthropic.md` of the project's wire notes ("Structured output"), state of 2026-11-29.
 
+use crate::json_schema::referenced;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ptr::from_ref;
 
@@ -78,7 +78,7 @@ fn used<'s>(root: &'s Value, fields: &'s Map<String, Value>) -> impl Iterator<It
         let name = name.as_str();
         let schemas: Vec<&Value> = match value {
             Value::String(reference) if REFERENCES.contains(&name) => {
-                target(root, reference).into_iter().collect()
+                referenced(root, reference).into_iter().collect()
             }
             Value::Object(named) if BY_NAME.contains(&name) => named.values().collect(),
             Value::Array(schemas) if HOLDING.contains(&name) => schemas.iter().collect(),
@@ -87,30 +87,6 @@ fn used<'s>(root: &'s Value, fields: &'s Map<String, Value>) -> impl Iterator<It
         };
         schemas
     })
-}
-
-/// What a reference inside of the schema leads to. One that leads out of it is the vendor's to judge.
-fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    root.pointer(&percent_decoded(reference.strip_prefix('#')?)?)
-}
-
-/// The text of a fragment. What is no sign of two digits stands for itself.
-fn percent_decoded(fragment: &str) -> Option<Cow<'_, str>> {
-    if !fragment.contains('%') {
-        return Some(Cow::Borrowed(fragment));
-    }
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let digit = |at: usize| char::from(*behind.get(at)?).to_digit(16);
-        let byte = match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
-            _ => None,
-        };
-        bytes.push(byte.unwrap_or(*first));
-        rest = behind.get(if byte.is_some() { 2.. } else { 0.. })?;
-    }
-    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use super::recursion::contains_itself;
 use crate::fault::unsupported;
+use crate::json_schema::is_object;
 use llm_core::Result;
 use serde_json::{Map, Value};
 
@@ -140,15 +141,6 @@ fn close_fields(
 fn close_all(schemas: &[Value], in_words: &mut Vec<&'static str>) -> Result<Value> {
     let closed = schemas.iter().map(|schema| close(schema, in_words));
     Ok(Value::Array(closed.collect::<Result<_>>()?))
-}
-
-fn is_object(fields: &Map<String, Value>) -> bool {
-    let named = match fields.get("type") {
-        Some(Value::String(kind)) => kind == "object",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
-        _ => false,
-    };
-    named || fields.contains_key("properties")
 }
 
 /// Closing an object whose keys are not known would leave nothing of it.

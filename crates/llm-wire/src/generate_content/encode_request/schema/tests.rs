@@ -50,6 +50,29 @@ fn references_are_written_out_where_they_stand() {
 }
 
 #[test]
+fn references_are_read_as_fragments_of_an_address() {
+    let names = [
+        ("A b", "#/$defs/A%20b"),
+        ("A b", "#/$defs/A b"),
+        ("a/ü", "#/%24defs/a~1%C3%bc"),
+        ("100%", "#/$defs/100%"),
+    ];
+    for (name, reference) in names {
+        let schema = json!({"$defs": {name: {"type": "string"}}, "properties": {"x": {"$ref": reference}}});
+        let expected = json!({"properties": {"x": {"type": "string"}}});
+        assert_eq!(
+            legal(&schema).unwrap().schema["properties"],
+            expected["properties"],
+            "{reference}"
+        );
+    }
+    assert_eq!(
+        flaw(json!({"$ref": "#/$defs/A%2", "$defs": {"A b": {}}})),
+        Flaw::Reference
+    );
+}
+
+#[test]
 fn a_schema_that_contains_itself_is_cut_at_the_repetition() {
     let node = json!({
         "$defs": {"Node": {"type": "object", "title": "Node", "properties": {
